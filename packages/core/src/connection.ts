@@ -1,0 +1,126 @@
+import type { Count, Verdict } from './verdict.ts';
+
+export type Transport = 'sse' | 'websocket';
+export type Role = 'client' | 'server';
+
+/** Case-insensitive: callers pass lower-case names. Repeated headers are joined with `, `. */
+export type HeaderLookup = (name: string) => string | undefined;
+
+export interface StreamRequest {
+  readonly transport: Transport;
+  readonly method: string;
+  /** `scheme://host:port`; empty on a server. Never leaves the process (L4). */
+  readonly origin: string;
+  /** Path and query exactly as sent. */
+  readonly target: string;
+  /** Read during `open`, `redirect` and `response` only. */
+  readonly header: HeaderLookup;
+  /** The JSON value of the request body, asked for only by a profile that needs it. */
+  readonly body?: () => unknown;
+  /** The object that reconnects by itself (an EventSource, a transport), when the tap knows it (L2a). */
+  readonly client?: object;
+}
+
+/**
+ * How a connection ended. `aborted`: the application asked for it. `open`: it outlived everything
+ * else (transcripts only). `close:<code>`: a WebSocket close code.
+ */
+export type ConnectionEnd =
+  | 'eof'
+  | 'reset'
+  | 'aborted'
+  | 'idle_timeout'
+  | 'open'
+  | `close:${number}`;
+
+/** What is known of one logical stream on one connection, at the moment it is reported. */
+export interface StreamReport {
+  /** Name of the logical stream where one connection carries several (R19), else `undefined`. */
+  readonly stream: string | undefined;
+  /** `undefined`: the first connection of its logical stream has no verdict. */
+  readonly verdict: Verdict | undefined;
+  readonly revised: boolean;
+  readonly missed: Count;
+  readonly duplicates: Count;
+  /** True when the bounded history was exhausted: `duplicates` is a lower bound (G4). */
+  readonly atLeast: boolean;
+  readonly epoch: string | undefined;
+  readonly previousEpoch: string | undefined;
+  /** The epoch token stems from a session id: hashed by default wherever it is exported. */
+  readonly epochIsSession: boolean;
+  readonly requestedCursor: string | undefined;
+  readonly firstCursor: string | undefined;
+  readonly lastCursor: string | undefined;
+  /** Server side: events written again before the first live one; `undefined` when not known. */
+  readonly replayed: number | undefined;
+}
+
+/** R20: what happened inside a connection after its reconnect was judged. */
+export interface InStreamFinding {
+  readonly kind: 'epoch_changed' | 'cursor_not_advanced';
+  readonly missed: Count;
+}
+
+/**
+ * Called synchronously by the timeline. Never throws into it: the timeline does not guard its
+ * observer, the tap guards both.
+ */
+export interface StreamObserver {
+  /** Once per logical stream of a connection: its verdict, or that a first connection is up. */
+  settled(connection: StreamConnection, report: StreamReport): void;
+  /** R16: a later proof turned the verdict into `reoriginated`; at most once. */
+  revised(connection: StreamConnection, report: StreamReport): void;
+  inStream(connection: StreamConnection, finding: InStreamFinding): void;
+  /** Once per connection, with the final counts of each of its logical streams. */
+  ended(connection: StreamConnection, end: ConnectionEnd, reports: readonly StreamReport[]): void;
+}
+
+/**
+ * One HTTP response body or one WebSocket as the timeline follows it. The tap feeds it, the
+ * observer hears of it. `at` is milliseconds of a monotonic clock of the caller's choice.
+ */
+export interface StreamConnection {
+  readonly role: Role;
+  readonly transport: Transport;
+  /** 0 for the first connection of its logical stream. May rise when a profile is confirmed. */
+  readonly ordinal: number;
+  /** True when the request carries a cursor. */
+  readonly resumeRequested: boolean;
+  /** Name of the profile in force: `sse` until something more specific is confirmed. */
+  readonly protocol: string;
+  /** No verdict is pending any more: no timer is needed. */
+  readonly settled: boolean;
+  /** Application events so far (control frames, comments and priming events are none). */
+  readonly events: number;
+  /** Events seen to repeat so far; a plain integer, read at collection time. */
+  readonly repeated: number;
+  /** Owner's slot (a span, say). Handed on to the successor as `previous`, also after the end. */
+  context: unknown;
+  /** The `context` of the connection before this one on the same logical stream. */
+  readonly previous: unknown;
+
+  /** L6: the attempt was redirected; same attempt, the key stays, the cursor is read again. */
+  redirect(request: StreamRequest): void;
+  /**
+   * Response headers are in. Returns false when this is no stream and never will be: the caller
+   * detaches and forgets the connection (the observer was told what there was to tell).
+   */
+  response(status: number, header: HeaderLookup): boolean;
+  /** Body bytes, decoded from any content-encoding; nothing of `bytes` is kept. */
+  push(bytes: Uint8Array): void;
+  /** The same for text handed to `res.write`; may be mixed with `push`. */
+  pushString(text: string): void;
+  /** WebSocket: one message from the peer. */
+  message(data: string | Uint8Array): void;
+  /** WebSocket: one message to the peer. */
+  sent(data: string | Uint8Array): void;
+  /** R16: `decisionTimeout` elapsed since the response without a verdict. */
+  timeout(): void;
+  end(end: ConnectionEnd, at: number): void;
+}
+
+export interface StreamTimeline {
+  /** A cheap test for requests whose answer matters even when it is no stream (a 410, say). */
+  wants(request: StreamRequest): boolean;
+  open(request: StreamRequest, at: number): StreamConnection;
+}

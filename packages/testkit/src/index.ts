@@ -1,0 +1,1 @@
+export { type NodeLine, nodeBinary } from './node-lines.ts';
