@@ -26,7 +26,10 @@ function run(command, args, cwd) {
 async function checkPackage(dir, scratch) {
   const manifest = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
   const tarball = join(scratch, `${manifest.name.replace(/[@/]/g, '-')}.tgz`);
-  const steps = [['pnpm', ['pack', '--out', tarball]], ['publint', ['run', tarball, '--strict']]];
+  const steps = [
+    ['pnpm', ['pack', '--out', tarball]],
+    ['publint', ['run', tarball, '--strict']],
+  ];
   // A package with only a bin has no types for attw to judge.
   const hasEntry = Object.keys(manifest.exports).some((key) => key !== './package.json');
   if (hasEntry) steps.push(['attw', [tarball, '--profile', 'esm-only', '--no-color']]);
