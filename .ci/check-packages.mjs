@@ -54,6 +54,4 @@ async function main() {
   }
 }
 
-main().then((status) => {
-  process.exitCode = status;
-});
+process.exitCode = await main();
