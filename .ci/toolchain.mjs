@@ -92,4 +92,8 @@ function main([task, ...args]) {
   return reenter([task, ...args]);
 }
 
+// npm exec hands its own options down as environment variables, where they would become the
+// options of every npm that a task starts.
+for (const option of ['call', 'package', 'yes']) delete process.env[`npm_config_${option}`];
+
 process.exitCode = main(process.argv.slice(2));

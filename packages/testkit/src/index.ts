@@ -1,1 +1,2 @@
-export { type NodeLine, nodeBinary } from './node-lines.ts';
+export type { NodeLine } from './node-lines.ts';
+export { nodeBinary } from './node-lines.ts';

