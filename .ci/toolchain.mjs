@@ -72,7 +72,7 @@ function reenter(argv) {
   process.env[GUARD] = '1';
   const call = ['node', '.ci/toolchain.mjs', ...argv].map((word) => JSON.stringify(word)).join(' ');
   const args = [`--package=node@${NODE}`, `--package=pnpm@${PNPM}`, '--call', call];
-  return run('npm', ['exec', '--yes', ...args]).status;
+  return run('npm', ['exec', '--yes', '--prefer-offline', ...args]).status;
 }
 
 function main([task, ...args]) {
