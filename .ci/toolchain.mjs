@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const NODE = '24.21.0';
 const PNPM = '12.21.0';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const GUARD = 'SAMERIVER_TOOLCHAIN';
+const GUARD = 'CI_TOOLCHAIN';
 
 const INSTALL = process.env.CI ? ['install', '--frozen-lockfile'] : ['install'];
 const CHECKS = ['check:lint', 'check:types', 'check:packages', 'check:unused'];
@@ -48,9 +48,9 @@ function ready() {
 // Every check runs even after a failure, so that one run shows everything that is wrong.
 function check() {
   const failed = CHECKS.filter((name) => !script(name));
-  if (process.env.SAMERIVER_CHECK_REPORT) {
+  if (process.env.CI_CHECK_REPORT) {
     writeFileSync(
-      process.env.SAMERIVER_CHECK_REPORT,
+      process.env.CI_CHECK_REPORT,
       JSON.stringify({ passed: CHECKS.length - failed.length, failed: failed.length }),
     );
   }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const reportFile = process.env['SAMERIVER_TEST_REPORT'];
+const reportFile = process.env['CI_TEST_REPORT'];
 
 export default defineConfig({
   // Packages of the workspace are tested from their sources, so a stale build cannot pass.
