@@ -1,3 +1,4 @@
+export { claim } from './claim.ts';
 export type {
   ConnectionEnd,
   HeaderLookup,

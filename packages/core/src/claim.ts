@@ -1,0 +1,24 @@
+interface Claim {
+  readonly owner: string;
+  readonly priority: number;
+}
+
+const claims = new WeakMap<object, Claim>();
+
+/**
+ * Settles which instrumentation follows a stream that several can see: an MCP session is an SSE
+ * stream too, and must be counted once. The first claim stands until one of higher priority comes,
+ * so an owner asks again before it reports.
+ *
+ * @param target The object that carries the stream in this process: a request, say. Held weakly.
+ * @param owner Name of the instrumentation, `sse` for instance.
+ * @param priority The more specific the protocol, the higher; 0 for a bare transport.
+ * @returns Whether `owner` holds `target` after the call.
+ */
+export function claim(target: object, owner: string, priority: number): boolean {
+  const held = claims.get(target);
+  if (held?.owner === owner) return true;
+  if (held !== undefined && held.priority >= priority) return false;
+  claims.set(target, { owner, priority });
+  return true;
+}
