@@ -6,7 +6,7 @@ export interface TapHost {
   readonly timeline: StreamTimeline;
   readonly recorder: Pick<
     StreamRecorder,
-    'opened' | 'noResponse' | 'attemptContext' | 'carriedBy' | 'instrumentationError'
+    'opened' | 'noResponse' | 'notStream' | 'attemptContext' | 'carriedBy' | 'instrumentationError'
   >;
   /** Monotonic milliseconds. */
   now(): number;

@@ -1,0 +1,38 @@
+/**
+ * What the tap wants of a request, judged by its head alone.
+ *
+ * - `follow`: it asks for an event stream, so its attempt is recorded from the start.
+ * - `expect`: it takes an event stream among other answers (a call over MCP, say). Most such calls
+ *   are answered by plain JSON and are no attempt to connect, so the answer decides.
+ * - `watch`: only the content type of the answer is looked at.
+ * - `pass`: it has no body to follow.
+ */
+export type Interest = 'follow' | 'expect' | 'watch' | 'pass';
+
+const EVENT_STREAM = 'text/event-stream';
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['HEAD', 'CONNECT', 'OPTIONS', 'TRACE']);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+export function interestIn(method: string, accept: string | undefined, resumes: boolean): Interest {
+  if (WITHOUT_BODY.has(method)) return 'pass';
+  if (resumes) return 'follow';
+  // Shorter than the media type: spares the common `*/*` the rest.
+  if (accept === undefined || accept.length < EVENT_STREAM.length) return 'watch';
+  if (isEventStream(accept)) return accept.includes(',') && method !== 'GET' ? 'expect' : 'follow';
+  if (!accept.toLowerCase().includes(EVENT_STREAM)) return 'watch';
+  return method === 'GET' ? 'follow' : 'expect';
+}
+
+/** @param mediaType Value of a Content-Type header, with or without parameters. */
+export function isEventStream(mediaType: string | undefined): boolean {
+  if (mediaType === undefined || mediaType.length < EVENT_STREAM.length) return false;
+  const text = mediaType.trimStart();
+  if (text.slice(0, EVENT_STREAM.length).toLowerCase() !== EVENT_STREAM) return false;
+  const next = text[EVENT_STREAM.length];
+  return next === undefined || next === ';' || next === ',' || next === ' ';
+}
+
+/** A status that clients follow when a Location comes with it. */
+export function isRedirect(status: number): boolean {
+  return REDIRECTS.has(status);
+}

@@ -1,0 +1,183 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Context } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import type { Attempts } from './attempts.ts';
+import { subscribeAll } from './channels.ts';
+import type { FollowedStream } from './followed-stream.ts';
+import { HttpEntry } from './http-entry.ts';
+import { standInFrontLate } from './http-modules.ts';
+import { activeHttpSpan } from './http-span.ts';
+import type { Interest } from './interest.ts';
+import { interestIn, isEventStream, isRedirect } from './interest.ts';
+import { requestHeaders, responseHeaders, streamRequestOf } from './node-http-request.ts';
+import { followBody, watchRequest } from './node-http-shadows.ts';
+import type { Redirects } from './redirects.ts';
+import { createRedirects } from './redirects.ts';
+import { httpAttributes } from './target.ts';
+
+/** A request whose answer decides whether it is followed. */
+interface Undecided {
+  readonly context: Context;
+  /** Milliseconds since the epoch. */
+  readonly startTime: number;
+}
+
+interface Followed {
+  readonly stream: FollowedStream;
+  /** To be in force for listeners, where our own context was in force as the request was made. */
+  readonly listeners: Context | undefined;
+  /** Ends the watching of the request, when it turns out to be only a hop. */
+  readonly unwatch: () => void;
+}
+
+interface RequestMessage {
+  readonly request: ClientRequest;
+}
+
+/** Follows what goes through node:http and node:https. */
+export class NodeHttpTap {
+  readonly #attempts: Attempts;
+  readonly #requests = new WeakMap<object, Followed | Undecided | 'off'>();
+  readonly #redirects: Redirects;
+  readonly #entry: HttpEntry;
+  readonly #unsubscribe: () => void;
+
+  constructor(attempts: Attempts) {
+    this.#attempts = attempts;
+    this.#redirects = createRedirects(attempts.host);
+    this.#entry = new HttpEntry(attempts, this.#redirects);
+    this.#unsubscribe = subscribeAll({
+      // In the caller's context; `start` comes later, from the socket, and knows late headers.
+      'http.client.request.created': (message) => this.#onRequest(message as RequestMessage),
+      'http.client.request.start': (message) => this.#onStart(message as RequestMessage),
+      'http.client.request.error': (message) => this.#onError(message),
+      // In spite of its name: the head of the response is in, and nothing of its body.
+      'http.client.response.finish': (message) => this.#onResponse(message),
+    });
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    this.#entry.stop();
+    this.#redirects.stop();
+  }
+
+  #onRequest({ request }: RequestMessage): void {
+    this.#attempts.safely(
+      () => this.#begin(request),
+      () => this.#requests.set(request, 'off'),
+    );
+  }
+
+  // Headers set after the request was made may make it one to follow.
+  #onStart({ request }: RequestMessage): void {
+    const known = this.#requests.get(request);
+    if (known === undefined) this.#onRequest({ request });
+    else if (known !== 'off' && !('stream' in known) && interestOf(request) === 'follow') {
+      this.#onRequest({ request });
+    }
+  }
+
+  #begin(request: ClientRequest): void {
+    const entered = this.#entry.take(request);
+    if (entered !== undefined) {
+      this.#follow(request, entered.stream, entered.listeners);
+      return;
+    }
+    const interest = interestOf(request);
+    if (interest === 'pass') return;
+    const stream = this.#continued(request) ?? this.#opened(request, interest);
+    if (stream === undefined) {
+      this.#requests.set(request, { context: context.active(), startTime: Date.now() });
+    } else {
+      this.#follow(request, stream, undefined);
+    }
+  }
+
+  #follow(request: ClientRequest, stream: FollowedStream, listeners: Context | undefined): void {
+    const unwatch = watchRequest(request, stream);
+    this.#requests.set(request, { stream, listeners, unwatch });
+  }
+
+  #continued(request: ClientRequest): FollowedStream | undefined {
+    if (!this.#redirects.waiting) return undefined;
+    const next = streamRequestOf(request);
+    const stream = this.#redirects.take({ request: next, context: undefined });
+    stream?.redirected(next);
+    return stream;
+  }
+
+  #opened(request: ClientRequest, interest: Interest): FollowedStream | undefined {
+    if (interest === 'expect') return undefined;
+    const asked = streamRequestOf(request);
+    if (interest === 'watch' && !this.#attempts.wants(asked)) return undefined;
+    const httpSpan = activeHttpSpan();
+    // Its span is made already, above ours. From the next request on it shall be below.
+    if (httpSpan !== undefined) standInFrontLate(request.protocol);
+    return this.#attempts.open(request, asked, {
+      context: context.active(),
+      attributes: httpAttributes(asked.method, asked.origin),
+      ...(httpSpan === undefined ? {} : { httpSpan }),
+    });
+  }
+
+  #onError(message: unknown): void {
+    const { request, error } = message as { request: ClientRequest; error: unknown };
+    const known = this.#requests.get(request);
+    this.#requests.delete(request);
+    if (known !== undefined && known !== 'off' && 'stream' in known) known.stream.failed(error);
+  }
+
+  #onResponse(message: unknown): void {
+    const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
+    const known = this.#requests.get(request);
+    if (known === 'off') return;
+    this.#attempts.safely(() => {
+      if (known !== undefined && 'stream' in known) this.#answer(request, response, known);
+      else if (response.statusCode === 200 && carriesEventStream(response)) {
+        this.#openLate(request, response, known);
+      }
+    });
+  }
+
+  #answer(request: ClientRequest, response: IncomingMessage, known: Followed): void {
+    const { stream, listeners, unwatch } = known;
+    const header = responseHeaders(response);
+    const status = response.statusCode ?? 0;
+    const answered = (): boolean => this.#attempts.answered(request, stream, status, header);
+    if (isRedirect(status)) {
+      const hop = { request: streamRequestOf(request), context: undefined };
+      if (this.#redirects.hold(stream, hop, header('location'), answered)) {
+        unwatch();
+        this.#requests.delete(request);
+        return;
+      }
+    }
+    if (listeners !== undefined) context.bind(listeners, response);
+    if (answered()) followBody(response, stream);
+    else this.#requests.delete(request);
+  }
+
+  #openLate(request: ClientRequest, response: IncomingMessage, known: Undecided | undefined): void {
+    if (interestOf(request) === 'pass') return;
+    const asked = streamRequestOf(request);
+    const stream = this.#attempts.open(request, asked, {
+      context: known?.context ?? ROOT_CONTEXT,
+      ...(known === undefined ? {} : { startTime: known.startTime }),
+      attributes: httpAttributes(asked.method, asked.origin),
+    });
+    if (stream === undefined) return;
+    const followed = { stream, listeners: undefined, unwatch: watchRequest(request, stream) };
+    this.#requests.set(request, followed);
+    this.#answer(request, response, followed);
+  }
+}
+
+function interestOf(request: ClientRequest): Interest {
+  const header = requestHeaders(request);
+  return interestIn(request.method, header('accept'), header('last-event-id') !== undefined);
+}
+
+function carriesEventStream(response: IncomingMessage): boolean {
+  return isEventStream(responseHeaders(response)('content-type'));
+}

@@ -1,0 +1,176 @@
+import type { Context } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import type { Attempts } from './attempts.ts';
+import { bodyChunks } from './body-chunks.ts';
+import { subscribeAll } from './channels.ts';
+import type { FollowedStream } from './followed-stream.ts';
+import { headerLookup } from './headers.ts';
+import type { Interest } from './interest.ts';
+import { isEventStream, isRedirect } from './interest.ts';
+import { scopePublications } from './publish-scope.ts';
+import type { Redirects } from './redirects.ts';
+import { createRedirects } from './redirects.ts';
+import type { SentBody } from './sent-body.ts';
+import { keepSentBody } from './sent-body.ts';
+import { httpAttributes } from './target.ts';
+import type { UndiciRequest, UndiciResponse } from './undici-request.ts';
+import { contentTypeOf, interestOf, streamRequestOf } from './undici-request.ts';
+
+/** A request whose answer decides whether it is followed. */
+interface Undecided {
+  readonly context: Context;
+  /** Milliseconds since the epoch. */
+  readonly startTime: number;
+  readonly body: SentBody | undefined;
+}
+
+interface Followed {
+  readonly stream: FollowedStream;
+  readonly context: Context;
+  readonly body: SentBody | undefined;
+}
+
+/**
+ * Follows what goes through undici: the global fetch and EventSource, npm's undici and every
+ * client built on one of them. All copies of undici in a process publish on the same channels.
+ */
+export class UndiciTap {
+  readonly #attempts: Attempts;
+  // Keyed by the request: all but `create` run in the context of whoever opened the socket.
+  readonly #requests = new WeakMap<object, Followed | Undecided | 'off'>();
+  readonly #redirects: Redirects;
+  readonly #chunks = bodyChunks();
+  readonly #stop: () => void;
+
+  constructor(attempts: Attempts) {
+    this.#attempts = attempts;
+    this.#redirects = createRedirects(attempts.host);
+    const unsubscribe = subscribeAll({
+      'undici:request:create': (message) => this.#onCreate(message),
+      'undici:request:headers': (message) => this.#onHeaders(message),
+      'undici:request:trailers': (message) => this.#over(message, (stream) => stream.ended('eof')),
+      'undici:request:error': (message) => this.#onError(message),
+    });
+    const unscope = scopePublications('undici:request:create', (message) => this.#enter(message));
+    this.#stop = () => {
+      unscope();
+      unsubscribe();
+      this.#redirects.stop();
+    };
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #enter(message: unknown): Context | undefined {
+    const { request } = message as { request: UndiciRequest };
+    return this.#attempts.safely(
+      () => this.#begin(request),
+      () => this.#requests.set(request, 'off'),
+    );
+  }
+
+  // Where something replaced `publish`, requests are still seen; only their HTTP spans stay apart.
+  #onCreate(message: unknown): void {
+    const { request } = message as { request: UndiciRequest };
+    if (!this.#requests.has(request)) this.#enter(message);
+  }
+
+  /** Returns the context in which the HTTP span of this attempt belongs. */
+  #begin(request: UndiciRequest): Context | undefined {
+    const interest = interestOf(request);
+    if (interest === 'pass') return undefined;
+    const active = context.active();
+    const body = interest === 'watch' ? undefined : keepSentBody(request);
+    const stream =
+      this.#continued(request, active) ?? this.#opened(request, interest, active, body);
+    if (stream === undefined) {
+      this.#requests.set(request, { context: active, startTime: Date.now(), body });
+      return undefined;
+    }
+    this.#requests.set(request, { stream, context: active, body });
+    return this.#attempts.contextOf(stream);
+  }
+
+  #continued(request: UndiciRequest, active: Context): FollowedStream | undefined {
+    if (!this.#redirects.waiting) return undefined;
+    const next = streamRequestOf(request);
+    const stream = this.#redirects.take({ request: next, context: active });
+    stream?.redirected(next);
+    return stream;
+  }
+
+  #opened(
+    request: UndiciRequest,
+    interest: Interest,
+    active: Context,
+    body: SentBody | undefined,
+  ): FollowedStream | undefined {
+    if (interest === 'expect') return undefined;
+    const asked = streamRequestOf(request, body?.read);
+    if (interest === 'watch' && !this.#attempts.wants(asked)) return undefined;
+    const attributes = httpAttributes(asked.method, asked.origin);
+    return this.#attempts.open(request, asked, { context: active, attributes });
+  }
+
+  #onHeaders(message: unknown): void {
+    const { request, response } = message as { request: UndiciRequest; response: UndiciResponse };
+    // An interim response (100, 103); the one that counts is still to come.
+    if (response.statusCode < 200) return;
+    const known = this.#requests.get(request);
+    if (known === 'off') return;
+    if (known !== undefined && 'stream' in known) {
+      this.#attempts.safely(() => this.#answer(request, response, known));
+    } else if (response.statusCode === 200 && isEventStream(contentTypeOf(response.headers))) {
+      this.#attempts.safely(() => this.#openLate(request, response, known));
+    }
+    known?.body?.release();
+  }
+
+  #answer(request: UndiciRequest, response: UndiciResponse, known: Followed): void {
+    const { stream } = known;
+    const header = headerLookup(response.headers);
+    const answered = (): boolean =>
+      this.#attempts.answered(request, stream, response.statusCode, header);
+    if (isRedirect(response.statusCode)) {
+      const hop = { request: streamRequestOf(request), context: known.context };
+      if (this.#redirects.hold(stream, hop, header('location'), answered)) {
+        // What else is published of this request is the end of a hop, not of the attempt.
+        this.#requests.delete(request);
+        return;
+      }
+    }
+    if (answered()) stream.untilOver(this.#chunks.follow(request, stream));
+    else this.#requests.delete(request);
+  }
+
+  #openLate(request: UndiciRequest, response: UndiciResponse, known: Undecided | undefined): void {
+    if (interestOf(request) === 'pass') return;
+    const asked = streamRequestOf(request, known?.body?.read);
+    const stream = this.#attempts.open(request, asked, {
+      // Requests older than this tap are not known, and headers arrive in somebody else's context.
+      context: known?.context ?? ROOT_CONTEXT,
+      ...(known === undefined ? {} : { startTime: known.startTime }),
+      attributes: httpAttributes(asked.method, asked.origin),
+    });
+    if (stream === undefined) return;
+    const followed = { stream, context: known?.context ?? ROOT_CONTEXT, body: known?.body };
+    this.#requests.set(request, followed);
+    this.#answer(request, response, followed);
+  }
+
+  #onError(message: unknown): void {
+    const { error } = message as { error: unknown };
+    this.#over(message, (stream) => stream.failed(error));
+  }
+
+  #over(message: unknown, end: (stream: FollowedStream) => void): void {
+    const { request } = message as { request: object };
+    const known = this.#requests.get(request);
+    if (known === undefined || known === 'off') return;
+    this.#requests.delete(request);
+    known.body?.release();
+    if ('stream' in known) end(known.stream);
+  }
+}
