@@ -1,0 +1,162 @@
+import type {
+  ConnectionEnd,
+  HeaderLookup,
+  Role,
+  StreamConnection,
+  StreamRequest,
+  StreamTimeline,
+  Transport,
+} from '@sameriver/core';
+
+/** Methods of a timeline and its connections that a test may make throw. */
+export type TimelineStep =
+  | 'wants'
+  | 'open'
+  | 'redirect'
+  | 'response'
+  | 'push'
+  | 'timeout'
+  | 'end'
+  | 'settled';
+
+/** What a tap told of one connection, in the order in which it told it. */
+export class RecordingConnection implements StreamConnection {
+  readonly role: Role;
+  readonly transport: Transport;
+  readonly ordinal = 0;
+  readonly protocol = 'sse';
+  readonly previous = undefined;
+  readonly repeated = 0;
+  readonly request: StreamRequest;
+  readonly resumeRequested: boolean;
+  context: unknown;
+  events = 0;
+  /** `open`, `redirect /path`, `response 200`, `timeout`, `end eof`. */
+  readonly steps: string[] = ['open'];
+  readonly openedAt: number;
+  endedAt: number | undefined;
+  readonly #timeline: RecordingTimeline;
+  readonly #chunks: Uint8Array[] = [];
+
+  constructor(timeline: RecordingTimeline, request: StreamRequest, at: number) {
+    this.#timeline = timeline;
+    this.role = timeline.role;
+    this.transport = request.transport;
+    this.request = request;
+    this.resumeRequested = request.header('last-event-id') !== undefined;
+    this.openedAt = at;
+  }
+
+  /** The body as the tap fed it. */
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+
+  get over(): boolean {
+    return this.steps.some((step) => step.startsWith('end '));
+  }
+
+  get settled(): boolean {
+    this.#timeline.enter('settled');
+    return this.#timeline.settles && this.#chunks.length > 0;
+  }
+
+  redirect(request: StreamRequest): void {
+    this.#step('redirect', request.target);
+  }
+
+  response(status: number, header: HeaderLookup): boolean {
+    const stream = status === 200 && (header('content-type') ?? '').includes('text/event-stream');
+    this.#step('response', String(status));
+    return stream;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#timeline.enter('push');
+    this.#chunks.push(Uint8Array.from(bytes));
+    this.#timeline.changed();
+  }
+
+  pushString(text: string): void {
+    this.push(Buffer.from(text));
+  }
+
+  message(): void {
+    throw new Error('A recorded connection carries no messages.');
+  }
+
+  sent(): void {
+    throw new Error('A recorded connection carries no messages.');
+  }
+
+  timeout(): void {
+    this.#step('timeout');
+  }
+
+  end(end: ConnectionEnd, at: number): void {
+    this.endedAt = at;
+    this.#step('end', end);
+  }
+
+  #step(name: Exclude<TimelineStep, 'push'>, detail?: string): void {
+    this.steps.push(detail === undefined ? name : `${name} ${detail}`);
+    this.#timeline.changed();
+    this.#timeline.enter(name);
+  }
+}
+
+/** A timeline that judges nothing and remembers everything. */
+export class RecordingTimeline implements StreamTimeline {
+  readonly role: Role;
+  readonly connections: RecordingConnection[] = [];
+  /** Steps that throw. */
+  readonly faults = new Set<TimelineStep>();
+  /** Answers `wants`. */
+  wanted: (request: StreamRequest) => boolean = () => false;
+  /** Whether a connection is settled by its first byte. */
+  settles = true;
+  #waiting: Array<() => void> = [];
+
+  constructor(role: Role) {
+    this.role = role;
+  }
+
+  wants(request: StreamRequest): boolean {
+    this.enter('wants');
+    return this.wanted(request);
+  }
+
+  open(request: StreamRequest, at: number): RecordingConnection {
+    this.enter('open');
+    const connection = new RecordingConnection(this, request, at);
+    this.connections.push(connection);
+    this.changed();
+    return connection;
+  }
+
+  /** Resolves as soon as `reached` holds, which is asked after every step of every connection. */
+  async until(reached: () => boolean): Promise<void> {
+    while (!reached()) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Resolves when so many connections are over. */
+  async untilOver(connections: number): Promise<void> {
+    await this.until(() => this.connections.filter(({ over }) => over).length >= connections);
+  }
+
+  enter(step: TimelineStep): void {
+    if (this.faults.has(step)) throw new Error(`The timeline was told to fail at ${step}.`);
+  }
+
+  changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
