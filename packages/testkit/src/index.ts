@@ -1,7 +1,10 @@
 export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
+export type { Loopback } from './loopback.ts';
+export { loopback } from './loopback.ts';
 export type { NodeLine } from './node-lines.ts';
 export { nodeBinary } from './node-lines.ts';
+export { RecordingHost } from './recording-host.ts';
 export type { TapRecorder } from './recording-recorder.ts';
 export { RecordingRecorder } from './recording-recorder.ts';
 export type { TimelineStep } from './recording-timeline.ts';
