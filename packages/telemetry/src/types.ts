@@ -44,6 +44,27 @@ export interface LoadLimits {
   readonly activeStreams?: number;
 }
 
+/** Milliseconds the event loop has been idle and active since it started. */
+export interface LoopTimes {
+  readonly idle: number;
+  readonly active: number;
+}
+
+/** Delays of the event loop, in milliseconds. */
+export interface DelayWatch {
+  p99(): number;
+  reset(): void;
+  stop(): void;
+}
+
+export interface LoadSource {
+  loopTimes(): LoopTimes;
+  /** Begins to sample delays. */
+  watchDelay(): DelayWatch;
+  /** Calls back every `interval` milliseconds without keeping the process alive. */
+  every(interval: number, callback: () => void): () => void;
+}
+
 export interface LoadOptions {
   /** Default: utilization 0.7, delay 50 ms. */
   readonly elevated?: LoadLimits;
@@ -155,6 +176,8 @@ export interface RecorderOptions {
   readonly load?: LoadOptions;
   /** A re-origination is an error of the connect or accept span. Default false. */
   readonly markReoriginatedAsError?: boolean;
+  /** Where load is measured. Default: this process. */
+  readonly loadSource?: LoadSource;
   /** Monotonic milliseconds. Default `performance.now`. */
   readonly now?: () => number;
 }

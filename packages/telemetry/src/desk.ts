@@ -1,0 +1,83 @@
+import { zeroErrors } from './counts.ts';
+import type { EventCounter } from './event-counter.ts';
+import { createEventCounter } from './event-counter.ts';
+import type { Instruments } from './instruments.ts';
+import type { LoadProbe } from './load-probe.ts';
+import { createLoadProbe } from './load-probe.ts';
+import type { MeterBinding } from './meter-binding.ts';
+import { createMeterBinding } from './meter-binding.ts';
+import { ROLE_VALUES } from './names.ts';
+import { createProtocolLabels } from './protocol-names.ts';
+import type { ReplayWindows } from './replay-windows.ts';
+import { createReplayWindows } from './replay-windows.ts';
+import type { StreamBook } from './stream-book.ts';
+import { createStreamBook } from './stream-book.ts';
+import type { Tally } from './tally.ts';
+import { createTally } from './tally.ts';
+import type { Teller } from './teller.ts';
+import { createTeller } from './teller.ts';
+import type { TracerBinding } from './tracer-binding.ts';
+import { createTracerBinding } from './tracer-binding.ts';
+import type { CaptureOptions, RecorderOptions } from './types.ts';
+
+/** What the parts of a recorder share. */
+export interface Desk {
+  readonly tally: Tally;
+  readonly book: StreamBook;
+  readonly counter: EventCounter;
+  readonly windows: ReplayWindows;
+  readonly probe: LoadProbe;
+  readonly teller: Teller;
+  readonly tracers: TracerBinding;
+  readonly meters: MeterBinding;
+  /** `undefined` while no meter provider is there. */
+  instruments(): Instruments | undefined;
+  /** Whether anything that is measured would leave the process. */
+  exporting(): boolean;
+  now(): number;
+  readonly capture: CaptureOptions;
+  readonly markReoriginatedAsError: boolean;
+  /** Disabled, and nothing was opened since. */
+  stopped: boolean;
+}
+
+/** @param onFailure Hears of a failure of ours while metrics are collected. */
+export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) => void): Desk {
+  const now = options.now ?? (() => performance.now());
+  const tally = createTally();
+  zeroErrors(tally);
+  const labelOf = createProtocolLabels();
+  const book = createStreamBook();
+  const probe = createLoadProbe(() => book.open.size, options.load, options.loadSource);
+  const counter = createEventCounter(tally, labelOf, () => probe.read().level);
+  for (const role of options.roles ?? ROLE_VALUES) counter.expect(role, 'sse');
+  const windows = createReplayWindows(tally, labelOf);
+  const tracers = createTracerBinding(options);
+  const meters = createMeterBinding(options, { tally, refresh });
+
+  function refresh(): void {
+    try {
+      counter.countAll(book.open);
+      windows.refresh();
+    } catch {
+      onFailure(tally);
+    }
+  }
+
+  return {
+    tally,
+    book,
+    counter,
+    windows,
+    probe,
+    teller: createTeller(options.events ?? 'log', now, options.eventBudget),
+    tracers,
+    meters,
+    instruments: meters.current,
+    exporting: () => meters.current() !== undefined || tracers.current() !== undefined,
+    now,
+    capture: options.capture ?? {},
+    markReoriginatedAsError: options.markReoriginatedAsError ?? false,
+    stopped: false,
+  };
+}

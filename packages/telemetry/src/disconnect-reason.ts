@@ -1,0 +1,42 @@
+import type { ConnectionEnd } from '@sameriver/core';
+import type { DisconnectReason } from './names.ts';
+
+const CLOSE_CODES: Readonly<Record<number, DisconnectReason>> = {
+  1000: 'close_normal',
+  1001: 'close_going_away',
+  1002: 'close_protocol_error',
+  1003: 'close_protocol_error',
+  1005: 'close_no_status',
+  1006: 'close_abnormal',
+  1007: 'close_protocol_error',
+  1008: 'close_policy',
+  1009: 'close_too_big',
+  1010: 'close_protocol_error',
+  1011: 'close_server_error',
+  1012: 'close_restart',
+  1013: 'close_restart',
+  1014: 'close_server_error',
+  1015: 'close_protocol_error',
+};
+
+/** Puts close codes into buckets: the four thousand codes an application may use are no label. */
+export function disconnectReason(end: ConnectionEnd): DisconnectReason {
+  switch (end) {
+    case 'eof':
+    case 'reset':
+    case 'aborted':
+    case 'idle_timeout':
+    case 'open':
+      return end;
+    default:
+      return closeReason(Number(end.slice('close:'.length)));
+  }
+}
+
+function closeReason(code: number): DisconnectReason {
+  const known = CLOSE_CODES[code];
+  if (known !== undefined) return known;
+  if (code >= 3000 && code <= 3999) return 'close_registered';
+  if (code >= 4000 && code <= 4999) return 'close_application';
+  return 'close_other';
+}

@@ -1,0 +1,116 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { LoadReading } from './load-level.ts';
+import { loadLevel } from './load-level.ts';
+import type { DelayWatch, LoadOptions, LoadSource, LoopTimes } from './types.ts';
+
+export interface LoadProbe {
+  /** Begins to measure, unless it does already. */
+  watch(): void;
+  read(): LoadReading;
+  readonly watching: boolean;
+  stop(): void;
+}
+
+/** Three snapshots half a second apart: the oldest is one to one and a half seconds old. */
+const INTERVAL = 500;
+const SNAPSHOTS = 3;
+/** A delay of ten seconds ago says nothing about this verdict. */
+const DELAY_TICKS = 20;
+/** A client that lost its only stream comes back within the minute, and wants a second to look at. */
+const LINGER_TICKS = 120;
+
+interface Watch {
+  readonly delay: DelayWatch;
+  readonly cancel: () => void;
+  readonly snapshots: LoopTimes[];
+  ticks: number;
+  idleTicks: number;
+  delayBefore: number;
+}
+
+/**
+ * Measures how busy this process is, for the moment of a verdict. Runs only while `watch` was
+ * called and streams are active (and a minute longer).
+ */
+export function createLoadProbe(
+  activeStreams: () => number,
+  options: LoadOptions = {},
+  source: LoadSource = NODE_SOURCE,
+): LoadProbe {
+  let running: Watch | undefined;
+
+  function watch(): void {
+    if (running !== undefined) return;
+    const cancel = source.every(INTERVAL, tick);
+    const snapshots = [source.loopTimes()];
+    const delay = source.watchDelay();
+    running = { delay, cancel, snapshots, ticks: 0, idleTicks: 0, delayBefore: 0 };
+  }
+
+  function tick(): void {
+    if (running === undefined) return;
+    running.snapshots.push(source.loopTimes());
+    if (running.snapshots.length > SNAPSHOTS) running.snapshots.shift();
+    running.ticks += 1;
+    if (running.ticks % DELAY_TICKS === 0) {
+      running.delayBefore = running.delay.p99();
+      running.delay.reset();
+    }
+    running.idleTicks = activeStreams() === 0 ? running.idleTicks + 1 : 0;
+    if (running.idleTicks >= LINGER_TICKS) stop();
+  }
+
+  function read(): LoadReading {
+    const figures = {
+      eventLoopUtilization: utilization(running?.snapshots[0], source.loopTimes()),
+      eventLoopDelay:
+        running === undefined ? 0 : Math.max(running.delayBefore, running.delay.p99()),
+      activeStreams: activeStreams(),
+    };
+    return { ...figures, level: loadLevel(figures, options) };
+  }
+
+  function stop(): void {
+    running?.cancel();
+    running?.delay.stop();
+    running = undefined;
+  }
+
+  return {
+    watch,
+    read,
+    get watching() {
+      return running !== undefined;
+    },
+    stop,
+  };
+}
+
+// Without a first snapshot the whole life of the loop is looked at: the only honest figure there is.
+function utilization(from: LoopTimes | undefined, to: LoopTimes): number {
+  const active = to.active - (from?.active ?? 0);
+  const total = active + to.idle - (from?.idle ?? 0);
+  return total > 0 ? Math.min(1, Math.max(0, active / total)) : 0;
+}
+
+/** The monitor wakes at this pace and reports the time between two wakes; 20 ms cost twice the CPU. */
+const DELAY_RESOLUTION = 50;
+const NANOSECONDS = 1e6;
+
+const NODE_SOURCE: LoadSource = {
+  loopTimes: () => performance.eventLoopUtilization(),
+  watchDelay() {
+    const histogram = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION });
+    histogram.enable();
+    return {
+      p99: () => Math.max(0, histogram.percentile(99) / NANOSECONDS - DELAY_RESOLUTION),
+      reset: () => histogram.reset(),
+      stop: () => void histogram.disable(),
+    };
+  },
+  every(interval, callback) {
+    const timer = setInterval(callback, interval);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};

@@ -1,0 +1,45 @@
+import { carry, contextOf, dismiss, open, stop } from './connection-life.ts';
+import { countError } from './counts.ts';
+import { createDesk } from './desk.ts';
+import { createObserver } from './observer.ts';
+import type { RecorderOptions, StreamRecorder } from './types.ts';
+
+/**
+ * Makes the recorder of one instrumentation scope, for both roles. It works before and without an
+ * SDK: tracer and meter of the global providers are taken as soon as those exist.
+ */
+export function createRecorder(options: RecorderOptions): StreamRecorder {
+  const desk = createDesk(options, (tally) => countError(tally, 'telemetry'));
+  const observer = createObserver(desk);
+
+  // Inside a host application a failure of ours is counted, and nothing else.
+  function contained<A extends readonly unknown[], R>(act: (...args: A) => R) {
+    return (...args: A): R | undefined => {
+      try {
+        return act(...args);
+      } catch {
+        countError(desk.tally, 'telemetry');
+        return undefined;
+      }
+    };
+  }
+
+  const carriedBy: StreamRecorder['carriedBy'] = contained(carry);
+  return {
+    opened: contained((connection, start) => open(desk, connection, start)),
+    noResponse: contained((connection, errorType) => dismiss(desk, connection, errorType)),
+    notStream: contained((connection) => dismiss(desk, connection)),
+    attemptContext: contained((connection) => contextOf(connection, carriedBy)),
+    carriedBy,
+    settled: contained(observer.settled),
+    revised: contained(observer.revised),
+    inStream: contained(observer.inStream),
+    ended: contained(observer.ended),
+    instrumentationError: (reason) => countError(desk.tally, reason),
+    replayWindow: desk.windows.add,
+    setTracer: desk.tracers.use,
+    setMeterProvider: contained(desk.meters.use),
+    setLogger: desk.teller.setLogger,
+    disable: contained(() => stop(desk)),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { MetricDefinition } from './metric-definitions.ts';
+
+export interface Series {
+  readonly attributes: Attributes;
+  value: number;
+}
+
+/** Series of one instrument by their label values. */
+export type SeriesTable = ReadonlyMap<string, Series>;
+
+/**
+ * Counts as plain integers, read when metrics are collected. An `add` of the metrics API costs
+ * half a microsecond and 1.4 KB of garbage, and is lost when no SDK is there yet; this is neither.
+ */
+export interface Tally {
+  /** @param labels Values in the order of `metric.attributes`. */
+  add(metric: MetricDefinition, labels: readonly string[], by: number): void;
+  set(metric: MetricDefinition, labels: readonly string[], value: number): void;
+  /** Sets every series of an instrument to 0. */
+  clear(metric: MetricDefinition): void;
+  /** Forgets every series of an instrument: a gauge of something gone is not 0, it is absent. */
+  drop(metric: MetricDefinition): void;
+  readonly tables: ReadonlyMap<MetricDefinition, SeriesTable>;
+}
+
+export function createTally(): Tally {
+  const tables = new Map<MetricDefinition, Map<string, Series>>();
+
+  function series(metric: MetricDefinition, labels: readonly string[]): Series {
+    const table = tables.get(metric) ?? new Map<string, Series>();
+    if (table.size === 0) tables.set(metric, table);
+    const key = labels.join('\n');
+    const found = table.get(key);
+    if (found !== undefined) return found;
+    const created = { attributes: labelled(metric, labels), value: 0 };
+    table.set(key, created);
+    return created;
+  }
+
+  return {
+    tables,
+    add(metric, labels, by) {
+      series(metric, labels).value += by;
+    },
+    set(metric, labels, value) {
+      series(metric, labels).value = value;
+    },
+    clear(metric) {
+      for (const one of tables.get(metric)?.values() ?? []) one.value = 0;
+    },
+    drop(metric) {
+      tables.delete(metric);
+    },
+  };
+}
+
+/** Metric attributes of `labels`, whose order is that of `metric.attributes`. */
+export function labelled(metric: MetricDefinition, labels: readonly string[]): Attributes {
+  const attributes: Attributes = {};
+  metric.attributes.forEach((name, index) => {
+    attributes[name] = labels[index];
+  });
+  return attributes;
+}

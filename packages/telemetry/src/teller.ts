@@ -1,0 +1,61 @@
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { DEFAULT_BUDGET, spend } from './event-budget.ts';
+import type { LiveConnection } from './record.ts';
+import type { EventBudget, EventLogger, EventMode } from './types.ts';
+
+/** Numbers of the Logs API; its enum is no export of `@opentelemetry/api` 1.9. */
+const SEVERITIES = { INFO: 9, WARN: 13, ERROR: 17 } as const;
+export type Severity = keyof typeof SEVERITIES;
+
+export interface Moment {
+  readonly name: string;
+  readonly severity: Severity;
+  /** Built only when somebody listens. */
+  readonly attributes: () => Attributes;
+}
+
+/** Tells moments of a stream as log records, span events or both, within the stream's budget. */
+export interface Teller {
+  tell(live: LiveConnection, moment: Moment): void;
+  setLogger(logger: EventLogger | undefined): void;
+}
+
+export function createTeller(
+  mode: EventMode,
+  now: () => number,
+  budget: EventBudget = DEFAULT_BUDGET,
+): Teller {
+  let logger: EventLogger | undefined;
+
+  function tell(live: LiveConnection, { name, severity, attributes }: Moment): void {
+    const context = spanContextOf(live);
+    const severityNumber = SEVERITIES[severity];
+    const about = { eventName: name, severityNumber, context };
+    const log = mode === 'log' || mode === 'both' ? logger : undefined;
+    // Loggers of `@opentelemetry/api-logs` before 0.213 cannot be asked.
+    const listener = log?.enabled?.(about) === false ? undefined : log;
+    const span = mode === 'span' || mode === 'both' ? recordingSpan(live) : undefined;
+    if (listener === undefined && span === undefined) return;
+    if (!spend(live.memo, budget, now(), severity === 'ERROR')) return;
+    const built = attributes();
+    listener?.emit({ ...about, severityText: severity, attributes: built });
+    span?.addEvent(name, built);
+  }
+
+  return {
+    tell,
+    setLogger(next) {
+      logger = next;
+    },
+  };
+}
+
+function spanContextOf({ memo }: LiveConnection): Context {
+  if (memo.spanContext === undefined) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, memo.spanContext);
+}
+
+function recordingSpan({ connect, http }: LiveConnection): Span | undefined {
+  return [connect, http].find((span) => span?.isRecording());
+}
