@@ -11,6 +11,19 @@ export type {
   StreamTimeline,
   Transport,
 } from './connection.ts';
+export type { Evidence, FirstEvent, PayloadUnderId } from './evidence.ts';
+export type { BinaryDecoder } from './messages.ts';
+export type { Condition, Profile } from './profile/profile.ts';
+export type { ServerEvidence } from './server/classify-server.ts';
+export type { Identity } from './timeline/engine.ts';
+export type { TimelineOptions } from './timeline/client-timeline.ts';
+export type { JudgedReconnect } from './transcript/judge.ts';
+export type {
+  ExpectedReconnect,
+  Transcript,
+  TranscriptConnection,
+  TranscriptFrame,
+} from './transcript/transcript.ts';
 export type {
   Classification,
   Count,
@@ -21,3 +34,14 @@ export type {
   UnverifiableReason,
   Verdict,
 } from './verdict.ts';
+export { classify } from './classify.ts';
+export { classifyReconnect } from './classify-reconnect.ts';
+export { BUILT_IN_PROFILES } from './profile/built-in.ts';
+export { validateProfile } from './profile/validate.ts';
+export { classifyServer } from './server/classify-server.ts';
+export { createServerTimeline } from './server/server-timeline.ts';
+export { ShapeError } from './shape.ts';
+export { createClientTimeline } from './timeline/client-timeline.ts';
+export { isFollowed, judgeTranscript } from './transcript/judge.ts';
+export { parseTranscript } from './transcript/parse.ts';
+export { encodeSseFrame } from './transcript/transcript.ts';

@@ -1,0 +1,34 @@
+type SourceContext = { readonly source?: string } | undefined;
+type Reviver = (key: string, value: unknown, context?: SourceContext) => unknown;
+const parse = JSON.parse as (text: string, reviver?: Reviver) => unknown;
+
+/** Only such texts can hold an integer that a double would round. */
+const LONG_NUMBER = /\d{16}/;
+
+/**
+ * JSON whose integers keep every digit: an integer beyond 2^53 becomes its source text, because
+ * positions never compare as doubles (S7). `undefined` when the text is no JSON.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return LONG_NUMBER.test(text) ? parse(text, keepDigits) : parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function keepDigits(_key: string, value: unknown, context?: SourceContext): unknown {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
+  const source = context?.source;
+  return isRounded && source !== undefined && /^-?\d+$/.test(source) ? source : value;
+}
+
+/** JSON with sorted keys: two spellings of one value become one text. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,57 @@
+import { parseJson } from './json.ts';
+import type { MessageFormat } from './profile/profile.ts';
+
+/** One message of a frame: its value for `json:` places, its text for identity. */
+export interface Message {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** Decodes binary formats; core has no decoder of its own. Returns the messages of one frame. */
+export type BinaryDecoder = (format: 'cbor-seq' | 'msgpack', bytes: Uint8Array) => unknown[];
+
+/** Above this a frame is not looked into: a hostile one must cost bounded time and memory. */
+const MAX_TEXT = 1 << 20;
+const MAX_PARTS = 1024;
+const RECORD_SEPARATOR = '\u001e';
+
+/** Splits one frame (or the data of one SSE event) into messages. Never throws. */
+export function splitMessages(format: MessageFormat, text: string): readonly Message[] {
+  if (text.length > MAX_TEXT) return [{ value: undefined, text }];
+  switch (format) {
+    case 'json-lines':
+      return parts(text, '\n');
+    case 'json-rs':
+      return parts(text, RECORD_SEPARATOR);
+    case 'engine.io':
+      return text
+        .split(RECORD_SEPARATOR, MAX_PARTS)
+        .filter((packet) => packet !== '')
+        .map((packet) => ({ value: engineIoPacket(packet), text: packet }));
+    case 'none':
+    case 'cbor-seq':
+    case 'msgpack':
+      return [{ value: undefined, text }];
+    default:
+      return [{ value: parseJson(text), text }];
+  }
+}
+
+function parts(text: string, separator: string): Message[] {
+  return text
+    .split(separator, MAX_PARTS)
+    .filter((part) => part.trim() !== '')
+    .map((part) => ({ value: parseJson(part), text: part }));
+}
+
+/** Engine.IO type digit; a message (4) holds a Socket.IO packet: `42/admin,7["event",1]`. */
+function engineIoPacket(text: string): unknown {
+  const type = Number(text[0]);
+  if (!Number.isInteger(type)) return undefined;
+  if (type !== 4) return { type, data: parseJson(text.slice(1)) };
+  const match = /^4(\d)(?:\d+-)?(?:(\/[^,]*),)?(\d+)?(.*)$/s.exec(text);
+  if (match === null) return { type };
+  const [, kind, nsp = '/', id, rest = ''] = match;
+  const data = rest === '' ? undefined : parseJson(rest);
+  return { type, packet: { type: Number(kind), nsp, ...(id && { id: Number(id) }), data } };
+}

@@ -1,0 +1,6 @@
+import { HTTP_PROFILES } from './built-in/http.ts';
+import { WEBSOCKET_PROFILES } from './built-in/websocket.ts';
+import type { Profile } from './profile.ts';
+
+/** The protocols known without configuration; facts and sources: `docs/spec/profiles.md`. */
+export const BUILT_IN_PROFILES: readonly Profile[] = [...HTTP_PROFILES, ...WEBSOCKET_PROFILES];

@@ -1,0 +1,232 @@
+import { CODEC_NAMES, codecFromPattern, codecNamed } from '../cursor/codecs.ts';
+import type { CodecChoice } from '../cursor/relate.ts';
+import type { CompiledCondition } from './condition.ts';
+import { compileCondition } from './condition.ts';
+import type { Place, PlacePart, PlaceSource } from './place.ts';
+import { parsePlace } from './place.ts';
+import type { CodecItem, CodecSpec, Condition, MessageFormat, Profile } from './profile.ts';
+
+export interface Sign {
+  readonly condition: CompiledCondition;
+  readonly fromServer: boolean;
+}
+
+/** A profile with its places parsed, its patterns compiled and what it needs worked out. */
+export interface CompiledProfile {
+  readonly name: string;
+  readonly builtIn: boolean;
+  readonly source: Profile;
+  readonly transport: 'sse' | 'websocket' | undefined;
+  readonly path: RegExp | undefined;
+  readonly signs: readonly Sign[];
+  readonly signsNeeded: number;
+  readonly messages: MessageFormat;
+  readonly key: RegExp | undefined;
+  readonly stream: readonly Place[];
+  readonly events: readonly Place[];
+  readonly reply: { readonly sent: Place; readonly received: Place } | undefined;
+  readonly cursorSent: readonly Place[];
+  readonly cursorReceived: readonly Place[];
+  readonly choices: readonly CodecChoice[];
+  readonly start: ReadonlySet<string>;
+  readonly separator: string;
+  readonly count:
+    | {
+        readonly of: readonly CompiledCondition[];
+        readonly set: Place;
+        readonly when: CompiledCondition;
+      }
+    | undefined;
+  readonly epochSent: readonly Place[];
+  readonly epochReceived: readonly Place[];
+  readonly epochIsSession: boolean;
+  readonly echo: readonly Place[];
+  readonly windowSize: readonly Place[];
+  readonly oldest: readonly Place[];
+  readonly tail: readonly Place[];
+  readonly resumed: readonly CompiledCondition[];
+  readonly reset: readonly CompiledCondition[];
+  readonly origin: readonly CompiledCondition[];
+  readonly refused: readonly CompiledCondition[];
+  readonly control: readonly CompiledCondition[];
+  readonly payload: Place | undefined;
+  readonly identity: readonly Place[];
+  readonly neverResumes: boolean;
+  /** Frames must be read as text: some place looks inside them. */
+  readonly readsFrames: boolean;
+  /** Positions are told in frames that are no events, so they may follow the event. */
+  readonly tellsPositions: boolean;
+  readonly requestHeaders: readonly string[];
+  readonly responseHeaders: readonly string[];
+  /** Query parameters that are cursor or epoch: they leave the key (L4). */
+  readonly positionQueries: readonly string[];
+}
+
+type Text = string | readonly string[] | undefined;
+const list = (text: Text): readonly string[] =>
+  text === undefined ? [] : typeof text === 'string' ? [text] : text;
+const places = (text: Text): readonly Place[] => list(text).map(parsePlace);
+const conditions = (all: readonly Condition[] | undefined): readonly CompiledCondition[] =>
+  (all ?? []).map(compileCondition);
+const pattern = (text: string | undefined): RegExp | undefined =>
+  text === undefined ? undefined : new RegExp(text);
+
+/**
+ * @throws SyntaxError naming the profile and what in it cannot be read. The shape itself is checked
+ * by `validateProfile` first, where profiles come from outside.
+ */
+export function compileProfile(profile: Profile, builtIn = false): CompiledProfile {
+  try {
+    return compile(profile, builtIn);
+  } catch (error) {
+    throw new SyntaxError(`profile "${profile.name}": ${(error as Error).message}`);
+  }
+}
+
+function compile(profile: Profile, builtIn: boolean): CompiledProfile {
+  const { match = {}, cursor = {}, epoch = {}, window = {} } = profile;
+  const signs = conditions(match.signs).map((c) => ({ condition: c, fromServer: c.fromServer }));
+  const described = {
+    signs,
+    path: pattern(match.path),
+    key: pattern(profile.key),
+    stream: places(profile.stream),
+    events: places(profile.events),
+    reply: profile.reply && {
+      sent: parsePlace(profile.reply.sent),
+      received: parsePlace(profile.reply.received),
+    },
+    cursorSent: places(cursor.sent),
+    cursorReceived: places(cursor.received),
+    count: cursor.count && {
+      of: conditions(cursor.count.of),
+      set: parsePlace(cursor.count.set),
+      when: compileCondition(cursor.count.when),
+    },
+    epochSent: places(epoch.sent),
+    epochReceived: places(epoch.received),
+    echo: places(profile.echo),
+    windowSize: places(window.size),
+    oldest: places(window.oldest),
+    tail: places(profile.tail),
+    resumed: conditions(profile.resumed),
+    reset: conditions(profile.reset),
+    origin: conditions(profile.origin),
+    refused: conditions(profile.refused),
+    control: conditions(profile.control),
+    payload: profile.payload === undefined ? undefined : parsePlace(profile.payload),
+    identity: places(profile.identity),
+  };
+  return {
+    ...described,
+    ...needs(described),
+    name: profile.name,
+    builtIn,
+    source: profile,
+    transport: match.transport,
+    signsNeeded: match.signsNeeded ?? 1,
+    messages: profile.messages ?? (match.transport === 'websocket' ? 'json' : 'sse'),
+    choices: codecChoices(cursor.codec ?? ['int', 'opaque'], cursor),
+    start: new Set(cursor.start),
+    separator: cursor.separator ?? '_',
+    epochIsSession: epoch.session ?? false,
+    neverResumes: profile.neverResumes ?? false,
+  };
+}
+
+function codecChoices(spec: CodecSpec, cursor: NonNullable<Profile['cursor']>): CodecChoice[] {
+  const { dense = false, means = 'last', separator } = cursor;
+  const items = (Array.isArray(spec) ? spec : [spec]) as readonly (CodecItem | CodecItem['codec'])[];
+  return items.map((entry) => {
+    const item: CodecItem = typeof entry === 'object' && 'codec' in entry ? entry : { codec: entry };
+    return {
+      codec:
+        typeof item.codec === 'string'
+          ? codecNamed(known(item.codec), item.separator ?? separator)
+          : codecFromPattern(item.codec.pattern, known(item.codec.order)),
+      dense: item.dense ?? dense,
+      means: item.means ?? means,
+    };
+  });
+}
+
+function known<T extends string>(name: T): T {
+  if ((CODEC_NAMES as readonly string[]).includes(name)) return name;
+  throw new SyntaxError(`codec "${name}" is unknown: expected one of ${CODEC_NAMES.join(', ')}`);
+}
+
+type Described = Pick<
+  CompiledProfile,
+  | 'signs'
+  | 'stream'
+  | 'events'
+  | 'reply'
+  | 'cursorSent'
+  | 'cursorReceived'
+  | 'count'
+  | 'epochSent'
+  | 'epochReceived'
+  | 'echo'
+  | 'windowSize'
+  | 'oldest'
+  | 'tail'
+  | 'resumed'
+  | 'reset'
+  | 'origin'
+  | 'refused'
+  | 'control'
+  | 'payload'
+  | 'identity'
+>;
+
+function needs(d: Described): Pick<
+  CompiledProfile,
+  'readsFrames' | 'tellsPositions' | 'requestHeaders' | 'responseHeaders' | 'positionQueries'
+> {
+  const parts = allParts(d);
+  const named = (source: PlaceSource): string[] => [
+    ...new Set(parts.filter((part) => part.source === source).map((part) => part.name)),
+  ];
+  const inFrames = (part: PlacePart): boolean =>
+    part.source === 'json' || (part.source === 'sse' && part.name !== 'id');
+  return {
+    readsFrames: parts.some(inFrames),
+    tellsPositions:
+      d.tail.length > 0 || (d.control.length > 0 && d.cursorReceived.flat().some(inFrames)),
+    requestHeaders: named('req-header'),
+    responseHeaders: named('header'),
+    positionQueries: [...d.cursorSent, ...d.epochSent]
+      .flat()
+      .filter((part) => part.source === 'query')
+      .map((part) => part.name),
+  };
+}
+
+function allParts(d: Described): PlacePart[] {
+  const inPlaces = [
+    ...d.stream,
+    ...d.events,
+    ...(d.reply ? [d.reply.sent, d.reply.received] : []),
+    ...d.cursorSent,
+    ...d.cursorReceived,
+    ...(d.count ? [d.count.set] : []),
+    ...d.epochSent,
+    ...d.epochReceived,
+    ...d.echo,
+    ...d.windowSize,
+    ...d.oldest,
+    ...d.tail,
+    ...(d.payload ? [d.payload] : []),
+    ...d.identity,
+  ].flat();
+  const inConditions = [
+    ...d.signs.map((sign) => sign.condition),
+    ...(d.count ? [...d.count.of, d.count.when] : []),
+    ...d.resumed,
+    ...d.reset,
+    ...d.origin,
+    ...d.refused,
+    ...d.control,
+  ].flatMap((condition) => condition.parts);
+  return [...inPlaces, ...inConditions];
+}

@@ -1,0 +1,320 @@
+import type {
+  ConnectionEnd,
+  HeaderLookup,
+  StreamConnection,
+  StreamObserver,
+  StreamReport,
+  StreamRequest,
+  Transport,
+} from '../connection.ts';
+import type { CursorMeaning } from '../cursor/relate.ts';
+import { parseWith, relate } from '../cursor/relate.ts';
+import { idTagOf } from '../id-tag.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { Subject } from '../profile/place.ts';
+import { readFirst } from '../profile/place.ts';
+import type { SseScanner, SseSink } from '../sse/scanner.ts';
+import { SseScanner as Scanner } from '../sse/scanner.ts';
+import type { HeaderFacts } from '../timeline/facts.ts';
+import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
+import { Frame, readFrame } from '../timeline/frame.ts';
+import { opensStream, refusalOf } from '../timeline/lane-facts.ts';
+import { copyHeaders } from '../timeline/request-facts.ts';
+import type { Verdict } from '../verdict.ts';
+import type { ServerEvidence } from './classify-server.ts';
+import { classifyServer, missedByServer } from './classify-server.ts';
+import { declaredBy } from './declared.ts';
+import type { ServerStream, ServerStreams } from './server-streams.ts';
+import type { WrittenLog } from './written-log.ts';
+
+export interface ServerEngine {
+  readonly streams: ServerStreams;
+  readonly observer: StreamObserver;
+  readonly hashesPayloads: boolean;
+  readonly responseHeaders: readonly string[];
+  /** Chooses again when the response headers are known. */
+  readonly choose: (facts: HeaderFacts) => CompiledProfile;
+}
+
+type Evidence = { -readonly [K in keyof ServerEvidence]: ServerEvidence[K] };
+
+/** One event stream that this process answers with; judged by what it wrote before (V1–V9). */
+export class ServerConnection implements StreamConnection, SseSink {
+  readonly role = 'server';
+  readonly transport: Transport;
+  readonly ordinal: number;
+  settled = false;
+  events = 0;
+  repeated = 0;
+  context: unknown;
+  readonly previous: unknown;
+  readonly #engine: ServerEngine;
+  readonly #stream: ServerStream;
+  #facts: HeaderFacts;
+  #profile: CompiledProfile;
+  #cursor: string | undefined;
+  #evidence: Evidence | undefined;
+  #verdict: Verdict | undefined;
+  #scanner: SseScanner | undefined;
+  #subject: Subject | undefined;
+  #epoch: string | undefined;
+  #firstId: string | undefined;
+  #sawId = false;
+  /** Index of the log entry that comes next here; −1 until the first event is placed. */
+  #next = -1;
+  #replayed = 0;
+  #wanted: number | undefined;
+  #replaying: boolean;
+  #over = false;
+
+  constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts) {
+    this.#engine = engine;
+    this.#facts = facts;
+    this.transport = request.transport;
+    this.#profile = engine.choose(facts);
+    this.#cursor = claimOf(this.#profile, subjectOf(facts, [])).cursor;
+    this.#stream = engine.streams.open(request, facts.request, this.#cursor, this.#profile);
+    this.ordinal = this.#stream.connections++;
+    this.previous = this.#stream.lastContext;
+    this.#replaying = this.#cursor !== undefined;
+  }
+
+  get resumeRequested(): boolean {
+    return this.#cursor !== undefined;
+  }
+
+  get protocol(): string {
+    return this.#profile.name;
+  }
+
+  redirect(): void {
+    // A server answers a redirect and is done; there is no second hop here.
+  }
+
+  message(): void {
+    // WebSocket messages are not followed on this side yet.
+  }
+
+  sent(): void {
+    // WebSocket messages are not followed on this side yet.
+  }
+
+  response(status: number, header: HeaderLookup): boolean {
+    const { request } = this.#facts;
+    const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
+    this.#facts = { request, responseHeaders, status };
+    this.#profile = this.#engine.choose(this.#facts);
+    const base = subjectOf(this.#facts, []);
+    const claim = claimOf(this.#profile, base);
+    this.#cursor = claim.cursor;
+    const continuity = continuityOf(this.#facts, claim);
+    this.#subject = { ...base, continuity };
+    const { epochReceived, separator } = this.#profile;
+    this.#epoch = String(continuity?.get('gen') ?? '') || undefined;
+    this.#epoch ??= readFirst(epochReceived, this.#subject, separator) ?? claim.epoch;
+    const opens = opensStream(this.transport, status, header('content-type'));
+    if (claim.cursor !== undefined) this.#gather(claim.cursor);
+    if (this.#evidence && !opens) this.#evidence.refusal = refusalOf(status);
+    this.#evaluate();
+    if (!opens) this.end('eof');
+    return opens;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#scan().push(bytes);
+  }
+
+  pushString(text: string): void {
+    this.#scan().pushString(text);
+  }
+
+  timeout(): void {
+    if (this.#evidence) this.#evidence.phase = 'timed_out';
+    this.#evaluate(true);
+  }
+
+  end(end: ConnectionEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#scanner?.end();
+    if (this.#evidence) this.#evidence.phase = 'ended';
+    this.#evaluate(true);
+    this.#engine.streams.close(this.#stream, this.context);
+    const counts = this.#facts.status !== undefined && this.settled;
+    this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);
+  }
+
+  /** Hot path: one event written. */
+  event(scanner: SseScanner): void {
+    if (scanner.dataLength === 0) return;
+    if (this.#profile.readsFrames) {
+      this.#readEvent(scanner);
+      return;
+    }
+    const hasId = scanner.hasId && scanner.idLength > 0;
+    if (hasId) this.#sawId = true;
+    const first = this.settled || !hasId ? undefined : scanner.lastEventId;
+    const idTag = hasId ? scanner.idTag : 0;
+    this.#written(idTag, scanner.idNumber, scanner.payloadTag, first);
+  }
+
+  #readEvent(scanner: SseScanner): void {
+    const id = scanner.hasId ? scanner.lastEventId : undefined;
+    const { data } = scanner;
+    const sse = { id, event: scanner.eventName || 'message', data };
+    const frame = new Frame(this.#subject ?? {}, data ?? '', sse);
+    const facts = readFrame(this.#profile, frame);
+    if (facts.isSignal || facts.isControl) return;
+    const { position } = facts;
+    if (position !== undefined) this.#sawId = true;
+    const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
+    const number = position !== undefined && /^(0|[1-9]\d{0,14})$/.test(position) ? Number(position) : -1;
+    this.#written(tag, number, scanner.payloadTag, position);
+  }
+
+  #written(idTag: number, idNumber: number, payloadTag: number, id: string | undefined): void {
+    this.events++;
+    const isFirst = this.events === 1;
+    if (isFirst) this.#firstId = id;
+    if (idTag === 0) {
+      if (isFirst) this.#first(undefined, undefined, 'not_remembered');
+      return;
+    }
+    const { log } = this.#stream;
+    const before = log.length;
+    const index = this.#place(log, idTag, idNumber, payloadTag);
+    if (index !== undefined) this.#countRepeat(index);
+    else this.#replaying = false;
+    if (!isFirst) return;
+    const payload = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
+    this.#first(id, index, payload, before);
+    if (this.#evidence === undefined && payload === 'other') log.reusesIds = true;
+  }
+
+  /** @returns the index at which the event was written before; `undefined` when it is new. */
+  #place(
+    log: WrittenLog,
+    idTag: number,
+    idNumber: number,
+    payloadTag: number,
+  ): number | undefined {
+    const expected = this.#next;
+    if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
+      this.#next++;
+      return expected;
+    }
+    if (expected >= 0 && log.isFiltered) return undefined;
+    if (expected === log.length || log.length === 0) {
+      log.append(idTag, idNumber, payloadTag);
+      this.#next = log.length;
+      return undefined;
+    }
+    const found = log.find(idTag, idNumber);
+    // Not what follows here, and not the beginning of a replay: others were sent what this was not.
+    if (expected >= 0) log.isFiltered = true;
+    if (found === undefined) log.append(idTag, idNumber, payloadTag);
+    this.#next = found === undefined ? log.length : found + 1;
+    return found;
+  }
+
+  #countRepeat(index: number): void {
+    if (!this.#replaying) return;
+    this.#replayed++;
+    if (this.#wanted !== undefined && index < this.#wanted) this.repeated++;
+  }
+
+  #gather(cursor: string): void {
+    const { log } = this.#stream;
+    const trusted = !log.isFiltered && !log.reusesIds;
+    this.#wanted = trusted ? wantedIndex(log, cursor, this.#profile) : undefined;
+    this.#evidence = {
+      phase: 'open',
+      refusal: undefined,
+      declared: declaredBy(this.#subject?.continuity, cursor, this.#profile.choices),
+      wantedIndex: this.#wanted,
+      logLength: log.length,
+      first: undefined,
+    };
+  }
+
+  #first(
+    id: string | undefined,
+    index: number | undefined,
+    payload: 'same' | 'other' | 'not_remembered',
+    logLength?: number,
+  ): void {
+    const evidence = this.#evidence;
+    const cursor = this.#cursor;
+    if (evidence !== undefined && cursor !== undefined) {
+      const { reusesIds, isFiltered } = this.#stream.log;
+      const trusted = !reusesIds && !isFiltered;
+      if (logLength !== undefined) evidence.logLength = logLength;
+      evidence.first = {
+        id,
+        relation: id === undefined ? undefined : relate(this.#profile.choices, cursor, id),
+        index: trusted ? index : undefined,
+        payload: trusted && this.#engine.hashesPayloads ? payload : 'not_remembered',
+      };
+      if (!trusted) evidence.wantedIndex = undefined;
+    }
+    this.#evaluate(true);
+  }
+
+  /** @param established a first connection counts as up from here on. */
+  #evaluate(established = false): void {
+    if (this.settled || this.#facts.status === undefined) return;
+    if (this.#evidence === undefined) {
+      if (!established || this.#facts.status !== 200) return;
+    } else {
+      this.#verdict = classifyServer(this.#evidence);
+      if (this.#verdict === undefined) return;
+    }
+    this.settled = true;
+    this.#engine.observer.settled(this, this.#report());
+  }
+
+  #report(): StreamReport {
+    const evidence = this.#evidence;
+    const verdict = this.#verdict;
+    return {
+      stream: undefined,
+      verdict,
+      revised: false,
+      missed: verdict && evidence ? missedByServer(verdict, evidence) : 'unknown',
+      duplicates: this.repeated,
+      atLeast: false,
+      epoch: this.#epoch,
+      previousEpoch: undefined,
+      epochIsSession: this.#profile.epochIsSession && !this.#subject?.continuity?.has('gen'),
+      requestedCursor: this.#cursor,
+      firstCursor: this.#firstId,
+      lastCursor: this.#sawId ? this.#scanner?.lastEventId : undefined,
+      replayed: this.#cursor === undefined ? undefined : this.#replayed,
+    };
+  }
+
+  #scan(): SseScanner {
+    this.#scanner ??= new Scanner(this, {
+      payload: this.#engine.hashesPayloads ? 'hash' : 'none',
+      keep: this.#profile.readsFrames,
+    });
+    return this.#scanner;
+  }
+}
+
+/** Where in the log a perfect replay begins. */
+function wantedIndex(
+  log: WrittenLog,
+  cursor: string,
+  { choices }: CompiledProfile,
+): number | undefined {
+  const means: CursorMeaning = choices[0]?.means ?? 'last';
+  const number = /^(0|[1-9]\d{0,14})$/.test(cursor) ? Number(cursor) : -1;
+  const found = log.find(idTagOf(cursor), number);
+  if (means !== 'next') return found === undefined ? undefined : found + 1;
+  if (found !== undefined) return found;
+  const { value } = parseWith(choices, cursor);
+  if (value === undefined || value === 0n) return undefined;
+  const before = log.find(idTagOf(String(value - 1n)), number - 1);
+  return before === undefined ? undefined : before + 1;
+}

@@ -1,0 +1,125 @@
+import type { StreamRequest } from '../connection.ts';
+import { idTagOf } from '../id-tag.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import { keyOf, placeOf } from '../timeline/key.ts';
+import type { RequestFacts } from '../timeline/request-facts.ts';
+import { WrittenLog } from './written-log.ts';
+
+/** A logical stream as its server sees it: whoever reads it, one log is written to them. */
+export interface ServerStream {
+  readonly key: string;
+  readonly place: string;
+  readonly log: WrittenLog;
+  open: number;
+  connections: number;
+  lastContext: unknown;
+}
+
+/** Streams of POST answers that one place may be asked to resume. */
+const ANSWERS_REMEMBERED = 16;
+
+/**
+ * Finds the logical stream that a request reads: path, query and session header for what is asked
+ * for by GET (a broadcast, when there is no session). The answer to a POST is a stream of its own,
+ * resumed by a GET that carries one of its ids.
+ */
+export class ServerStreams {
+  readonly #byKey = new Map<string, ServerStream>();
+  readonly #answers = new Map<string, ServerStream[]>();
+  readonly #limits: { readonly streams: number; readonly historyLimit: () => number };
+  readonly #streamKey: ((request: StreamRequest) => string | undefined) | undefined;
+  connections = 0;
+
+  constructor(
+    limits: { readonly streams: number; readonly historyLimit: () => number },
+    streamKey: ((request: StreamRequest) => string | undefined) | undefined,
+  ) {
+    this.#limits = limits;
+    this.#streamKey = streamKey;
+  }
+
+  open(
+    request: StreamRequest,
+    facts: RequestFacts,
+    cursor: string | undefined,
+    profile: CompiledProfile,
+  ): ServerStream {
+    const own = this.#streamKey?.(request);
+    const readable: RequestFacts = { ...facts, method: 'GET' };
+    const key = own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
+    const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
+    const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
+    stream.open++;
+    this.connections++;
+    return stream;
+  }
+
+  close(stream: ServerStream, context: unknown): void {
+    stream.open--;
+    stream.lastContext = context;
+    this.connections--;
+    if (this.#byKey.get(stream.key) === stream) {
+      this.#byKey.delete(stream.key);
+      this.#byKey.set(stream.key, stream);
+    }
+    this.#evict();
+  }
+
+  #find(
+    key: string,
+    place: string,
+    method: string,
+    cursor: string | undefined,
+    isNamed: boolean,
+  ): ServerStream {
+    const shared = this.#byKey.get(key);
+    if (cursor !== undefined) {
+      if (shared && holds(shared.log, cursor)) return shared;
+      const answer = this.#answers.get(place)?.find(({ log }) => holds(log, cursor));
+      if (answer) return answer;
+    }
+    if (shared) return shared;
+    const isAnswer = method !== 'GET' && cursor === undefined && !isNamed;
+    return isAnswer ? this.#newAnswer(place) : this.#newShared(key, place);
+  }
+
+  #newShared(key: string, place: string): ServerStream {
+    const stream = this.#make(key, place);
+    this.#byKey.set(key, stream);
+    return stream;
+  }
+
+  #newAnswer(place: string): ServerStream {
+    const stream = this.#make('', place);
+    const answers = this.#answers.get(place) ?? [];
+    answers.unshift(stream);
+    if (answers.length > ANSWERS_REMEMBERED) answers.pop();
+    this.#answers.delete(place);
+    this.#answers.set(place, answers);
+    return stream;
+  }
+
+  #make(key: string, place: string): ServerStream {
+    const log = new WrittenLog(this.#limits.historyLimit);
+    return { key, place, log, open: 0, connections: 0, lastContext: undefined };
+  }
+
+  /** The longest untouched go first; what is being written to stays. */
+  #evict(): void {
+    while (this.#byKey.size > this.#limits.streams) {
+      const [oldest] = this.#byKey;
+      if (oldest === undefined || oldest[1].open > 0) return;
+      this.#byKey.delete(oldest[0]);
+    }
+    while (this.#answers.size > this.#limits.streams) {
+      const [oldest] = this.#answers;
+      if (oldest === undefined) return;
+      this.#answers.delete(oldest[0]);
+    }
+  }
+}
+
+function holds(log: WrittenLog, cursor: string): boolean {
+  const number = /^(0|[1-9]\d{0,14})$/.test(cursor) ? Number(cursor) : -1;
+  return log.find(idTagOf(cursor), number) !== undefined;
+}

@@ -1,0 +1,61 @@
+import type { StreamRequest, StreamTimeline } from '../connection.ts';
+import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { TimelineOptions } from '../timeline/client-timeline.ts';
+import { profilesOf, shareOf } from '../timeline/options.ts';
+import type { HeaderFacts } from '../timeline/facts.ts';
+import { claimOf, subjectOf } from '../timeline/facts.ts';
+import { factsOf } from '../timeline/request-facts.ts';
+import type { ServerEngine } from './server-connection.ts';
+import { ServerConnection } from './server-connection.ts';
+import { ServerStreams } from './server-streams.ts';
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * The view from the process that writes: it knows its own log as far as it was written to somebody.
+ * @throws SyntaxError when a profile of the options cannot be read.
+ */
+export function createServerTimeline(options: TimelineOptions): StreamTimeline {
+  const { profiles, generic, requestHeaders, responseHeaders } = profilesOf(options.profiles);
+  const streams: ServerStreams = new ServerStreams(
+    {
+      streams: options.closedStreams ?? 4096,
+      historyLimit: () => shareOf(options.history, streams.connections),
+    },
+    options.streamKey,
+  );
+  const engine: ServerEngine = {
+    streams,
+    observer: options.observer,
+    hashesPayloads: options.identity !== 'id',
+    responseHeaders,
+    choose: (facts) => choose(profiles, generic.sse, facts),
+  };
+  const read = (request: StreamRequest): HeaderFacts => ({
+    request: factsOf(request, requestHeaders),
+    responseHeaders: NO_HEADERS,
+    status: undefined,
+  });
+  return {
+    open: (request) => new ServerConnection(engine, request, read(request)),
+    wants: (request) => {
+      const facts = read(request);
+      const profile = choose(profiles, generic.sse, facts);
+      return claimOf(profile, subjectOf(facts, [])).cursor !== undefined;
+    },
+  };
+}
+
+/** What the headers alone confirm; signs inside the frames would cost a look at every one. */
+function choose(
+  profiles: readonly CompiledProfile[],
+  generic: CompiledProfile,
+  facts: HeaderFacts,
+): CompiledProfile {
+  const { target, transport } = facts.request;
+  const { confirmed, open } = candidatesFor(profiles, transport, target);
+  const subject = subjectOf(facts, []);
+  const shown = open.find((profile) => isConfirmed(profile, signsMet(profile, subject)));
+  return shown ?? confirmed ?? generic;
+}

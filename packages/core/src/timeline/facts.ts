@@ -1,0 +1,57 @@
+import { readContinuity } from '../continuity.ts';
+import { parseWith } from '../cursor/relate.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { ContinuityMembers, Subject } from '../profile/place.ts';
+import { readFirst, resolvePointer } from '../profile/place.ts';
+import type { Claim } from './lane-evidence.ts';
+import type { RequestFacts } from './request-facts.ts';
+
+/** What request and response headers say; every subject of the connection builds on it. */
+export interface HeaderFacts {
+  readonly request: RequestFacts;
+  readonly responseHeaders: ReadonlyMap<string, string>;
+  readonly status: number | undefined;
+}
+
+/** @param sent JSON messages of the client, oldest first. */
+export function subjectOf(facts: HeaderFacts, sent: readonly unknown[]): Subject {
+  const { request, responseHeaders } = facts;
+  return {
+    requestHeader: (name) => request.headers.get(name),
+    query: (name) => request.query.get(name),
+    responseHeader: (name) => responseHeaders.get(name),
+    sentJson: latestOf(sent),
+    path: request.target,
+    status: facts.status,
+  };
+}
+
+function latestOf(sent: readonly unknown[]): NonNullable<Subject['sentJson']> {
+  return (pointer) => {
+    for (let i = sent.length - 1; i >= 0; i--) {
+      const [value] = resolvePointer(sent[i], pointer);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+}
+
+/** The subject with other messages of the client under it. A frame's getters do not survive. */
+export function withSent(base: Subject, sent: readonly unknown[]): Subject {
+  const { requestHeader, query, responseHeader, continuity, path, status } = base;
+  return { requestHeader, query, responseHeader, continuity, path, status, sentJson: latestOf(sent) };
+}
+
+/** Start tokens and empty values are no cursor; an empty token is none. */
+export function claimOf(profile: CompiledProfile, subject: Subject): Claim {
+  const { separator, start, choices } = profile;
+  const text = readFirst(profile.cursorSent, subject, separator);
+  const cursor = text === undefined || text === '' || start.has(text) ? undefined : text;
+  const position = cursor === undefined ? undefined : parseWith(choices, cursor);
+  const epoch = readFirst(profile.epochSent, { ...subject, position }, separator);
+  return { cursor, epoch: epoch || undefined };
+}
+
+export function continuityOf(facts: HeaderFacts, claim: Claim): ContinuityMembers | undefined {
+  return readContinuity(facts.responseHeaders.get('stream-continuity'), claim.cursor);
+}

@@ -1,0 +1,67 @@
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { RequestFacts } from './request-facts.ts';
+
+/** Names under which a position travels in queries; they leave the key and prove nothing (L4). */
+const POSITION_NAMES: ReadonlySet<string> = new Set([
+  'since',
+  'after',
+  'after_seq',
+  'cursor',
+  'offset',
+  'from',
+  'start',
+  'seq',
+  'lasteventid',
+  'last_event_id',
+]);
+
+/** Rotating credentials must not make two streams of one. */
+const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
+  'access_token',
+  'api_key',
+  'apikey',
+  'auth',
+  'authorization',
+  'credential',
+  'jwt',
+  'key',
+  'password',
+  'secret',
+  'sig',
+  'signature',
+  'ticket',
+  'token',
+]);
+
+const SESSION_HEADER = 'mcp-session-id';
+
+/**
+ * L4. Two requests with one key ask for one logical stream. In clear text, so it stays in memory.
+ * A profile's `key` replaces method and path.
+ */
+export function keyOf(request: RequestFacts, profile: CompiledProfile | undefined): string {
+  const match = profile?.key?.exec(request.path);
+  const where = match
+    ? `${profile?.name} ${match.slice(1).join('/')}`
+    : `${request.method} ${request.path}`;
+  const session = request.headers.get(SESSION_HEADER) ?? '';
+  return `${request.origin} ${where} ${queryPart(request, profile)} ${session}`;
+}
+
+/** Origin and path whatever method and session header: where L1 looks second. */
+export function placeOf(request: RequestFacts): string {
+  return `${request.origin} ${request.path}`;
+}
+
+function queryPart({ query }: RequestFacts, profile: CompiledProfile | undefined): string {
+  if (query.size === 0) return '';
+  const kept: string[] = [];
+  for (const [name, value] of query) {
+    const lower = name.toLowerCase();
+    const isPosition = profile
+      ? profile.positionQueries.includes(name)
+      : POSITION_NAMES.has(lower);
+    if (!isPosition && !CREDENTIAL_NAMES.has(lower)) kept.push(`${name}=${value}`);
+  }
+  return kept.sort().join('&');
+}

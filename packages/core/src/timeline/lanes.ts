@@ -1,0 +1,330 @@
+import type { ConnectionEnd, StreamConnection, StreamReport } from '../connection.ts';
+import type { PayloadUnderId } from '../evidence.ts';
+import { SeenEvents } from '../history.ts';
+import { idTagOf } from '../id-tag.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import { anyHolds, holds } from '../profile/condition.ts';
+import type { Subject } from '../profile/place.ts';
+import { readFirst, readPlace } from '../profile/place.ts';
+import type { RefusedReason } from '../verdict.ts';
+import type { Engine } from './engine.ts';
+import { claimOf, withSent } from './facts.ts';
+import type { FrameFacts } from './frame.ts';
+import { Frame, itemsOf, keyTagOf, payloadTagOf, readFrame } from './frame.ts';
+import { Lane } from './lane.ts';
+import type { Claim, Held } from './lane-evidence.ts';
+import { LaneEvidence } from './lane-evidence.ts';
+import { applyFrame, inStreamFinding } from './lane-facts.ts';
+import type { LogicalStream, OpenConnection, StreamState } from './logical-stream.ts';
+
+/** Messages of the client that places may still look into; older ones were answered long ago. */
+const SENT_REMEMBERED = 8;
+
+interface Named {
+  readonly lane: Lane;
+  readonly sent: unknown[];
+}
+
+/**
+ * The logical streams of one connection (R19): `main` is the connection itself, or what no frame
+ * names; the named ones are channels, namespaces, subscriptions. Frames without a name speak for
+ * all of them.
+ */
+export class Lanes {
+  main!: Lane;
+  epochInHeader = false;
+  readonly #engine: Engine;
+  readonly #connection: StreamConnection & OpenConnection;
+  #stream!: LogicalStream;
+  #profile!: CompiledProfile;
+  #claim: Claim = { cursor: undefined, epoch: undefined };
+  #named: Map<string, Named> | undefined;
+  #replies: Map<string, string> | undefined;
+  readonly #mainMessages: unknown[] = [];
+
+  constructor(engine: Engine, connection: StreamConnection & OpenConnection) {
+    this.#engine = engine;
+    this.#connection = connection;
+  }
+
+  get isReconnect(): boolean {
+    return this.main?.reconnect ?? false;
+  }
+
+  get resumeRequested(): boolean {
+    return this.#claim.cursor !== undefined;
+  }
+
+  get settled(): boolean {
+    return this.#participants().every((lane) => lane.settled);
+  }
+
+  get events(): number {
+    return this.#sum((lane) => lane.events);
+  }
+
+  get repeated(): number {
+    return this.#sum((lane) => lane.duplicates);
+  }
+
+  /** Puts the connection on a stream; a second call corrects the first with what is known by then. */
+  attach(
+    stream: LogicalStream,
+    profile: CompiledProfile,
+    claim: Claim,
+    reconnect: boolean,
+    mayChange: boolean,
+  ): void {
+    this.#stream = stream;
+    this.#profile = profile;
+    this.#claim = claim;
+    const { transport } = this.#connection;
+    const held = heldBy(stream.main);
+    this.main ??= new Lane(undefined, stream.main, reconnect);
+    this.main.state = stream.main;
+    this.main.reconnect = reconnect;
+    const { evidence } = this.main;
+    if (evidence !== undefined) Object.assign(evidence, { profile, claim, held });
+    else if (!this.main.settled || mayChange) {
+      this.main.evidence = new LaneEvidence(transport, profile, claim, held);
+    }
+    this.#prepareKeys(stream.main);
+  }
+
+  /** R1 by status, content type or close code. */
+  refuse(reason: RefusedReason): void {
+    const { evidence } = this.main;
+    if (evidence !== undefined && this.main.reconnect) evidence.refusal = reason;
+    this.#step(this.main, false);
+  }
+
+  evaluate(held: boolean): void {
+    for (const lane of this.#participants()) this.#step(lane, held || this.#awaitsNames(lane));
+  }
+
+  /** Where frames name the streams, the connection itself is none before its end. */
+  #awaitsNames(lane: Lane): boolean {
+    return lane === this.main && lane.events === 0 && this.#profile.stream.length > 0;
+  }
+
+  timeOut(): void {
+    for (const lane of this.#participants()) {
+      if (lane.evidence?.phase === 'open') lane.evidence.phase = 'timed_out';
+      this.#step(lane, false);
+    }
+  }
+
+  finish(end: ConnectionEnd, cursor: string | undefined): StreamReport[] {
+    const code = /^close:(\d+)$/.exec(end)?.[1];
+    const refuses =
+      code !== undefined && anyHolds(this.#profile.refused, { close: Number(code) });
+    const lanes = this.#participants();
+    for (const lane of lanes) {
+      if (lane.evidence !== undefined) {
+        lane.evidence.phase = end === 'open' ? 'timed_out' : 'ended';
+        if (refuses && lane.reconnect && !lane.settled) lane.evidence.refusal = 'refusal_frame';
+      }
+      this.#step(lane, false);
+      const lastId = lane.name === undefined ? cursor : lane.lastId;
+      if (lastId !== undefined) lane.state.lastId = lastId;
+    }
+    return lanes.map((lane) => this.#report(lane));
+  }
+
+  /** The first application event of a stream decides; later ones change nothing (R18a). */
+  first(lane: Lane, id: string | undefined, payload: PayloadUnderId): void {
+    const { evidence } = lane;
+    if (evidence === undefined) return;
+    if (evidence.reset) evidence.deliveredSinceReset = true;
+    if (evidence.delivered) return;
+    evidence.delivered = true;
+    evidence.firstId = id;
+    evidence.firstPayload = payload;
+    lane.firstId = id;
+  }
+
+  /** A message of the client: it may name a stream, a cursor, a token. */
+  sent(value: unknown, profile: CompiledProfile, base: Subject): void {
+    const own: Subject = { ...withSent(base, [value]), json: value };
+    const name = readFirst(profile.stream, own, profile.separator);
+    const reply = profile.reply && readPlace(profile.reply.sent, own, profile.separator);
+    if (name !== undefined && reply !== undefined) {
+      this.#replies ??= new Map();
+      this.#replies.set(reply, name);
+    }
+    const { lane, sent } = name === undefined ? this.#mainSent() : this.#lane(name);
+    sent.push(value);
+    if (sent.length > SENT_REMEMBERED) sent.shift();
+    const claim = claimOf(profile, withSent(base, sent));
+    if (lane.settled || (claim.cursor === undefined && claim.epoch === undefined)) return;
+    if (lane.evidence !== undefined) lane.evidence.claim = claim;
+    if (claim.cursor !== undefined) lane.reconnect = true;
+  }
+
+  read(frame: Frame, profile: CompiledProfile, payloadTag: number, isEmpty: boolean): void {
+    const name = this.#nameOf(frame, profile);
+    const addressed = name === undefined ? undefined : this.#lane(name);
+    const sent = addressed?.sent ?? this.#mainMessages;
+    const subject = sent.length === 0 ? frame : frame.with(withSent(frame, sent));
+    const facts = readFrame(profile, subject);
+    const items = itemsOf(profile, subject);
+    const isEvent = !facts.isSignal && !facts.isControl && !isEmpty && items.length === 0;
+    for (const lane of addressed ? [addressed.lane] : this.#all()) {
+      this.#apply(lane, profile, subject, facts, isEvent);
+    }
+    const receiver = addressed?.lane ?? this.main;
+    if (isEvent) {
+      const position = this.#position(receiver, profile, facts, subject);
+      this.#deliver(receiver, profile, subject, position, payloadTag);
+    }
+    for (const item of items) this.#deliverItem(receiver, profile, subject, item);
+  }
+
+  #apply(
+    lane: Lane,
+    profile: CompiledProfile,
+    frame: Frame,
+    read: FrameFacts,
+    isEvent: boolean,
+  ): void {
+    const facts = this.epochInHeader ? { ...read, epoch: undefined } : read;
+    const finding = inStreamFinding(lane, profile, facts);
+    if (finding !== undefined) this.#engine.observer.inStream(this.#connection, finding);
+    applyFrame(lane, facts, isEvent);
+    if (facts.epoch !== undefined) {
+      lane.epoch = facts.epoch;
+      if (lane.settled) lane.state.heldEpoch = facts.epoch;
+    }
+    const { count } = profile;
+    if (count !== undefined && holds(count.when, frame)) {
+      const next = readPlace(count.set, frame, profile.separator);
+      if (next !== undefined && /^\d+$/.test(next)) lane.state.counter = BigInt(next);
+    }
+  }
+
+  #deliverItem(lane: Lane, profile: CompiledProfile, frame: Frame, item: unknown): void {
+    const inner = Frame.of(frame, item, JSON.stringify(item));
+    const facts = readFrame(profile, inner);
+    if (facts.position !== undefined) lane.lastId = facts.position;
+    this.#deliver(lane, profile, inner, facts.position, undefined);
+  }
+
+  /** Written positions, or the one a protocol counts without writing it (SignalR). */
+  #position(
+    lane: Lane,
+    profile: CompiledProfile,
+    facts: FrameFacts,
+    frame: Frame,
+  ): string | undefined {
+    const { count } = profile;
+    if (count === undefined || !anyHolds(count.of, frame)) return facts.position;
+    const position = lane.state.counter ?? 1n;
+    lane.state.counter = position + 1n;
+    lane.lastId = String(position);
+    return lane.lastId;
+  }
+
+  #deliver(
+    lane: Lane,
+    profile: CompiledProfile,
+    frame: Frame,
+    position: string | undefined,
+    scanned: number | undefined,
+  ): void {
+    const tag = payloadTagOf(this.#engine, profile, frame, scanned);
+    const own = position !== undefined && position === frame.sse?.id;
+    const idTag = own ? frame.idTag : position === undefined ? 0 : idTagOf(position);
+    const mark = this.#connection.ordinal & 0xffff;
+    const payload = lane.deliver(idTag, tag, keyTagOf(this.#engine, profile, frame), mark);
+    this.first(lane, position, payload);
+  }
+
+  #step(lane: Lane, held: boolean): void {
+    const step = lane.evaluate(held);
+    if (step === 'none') return;
+    if (lane.verdict?.classification !== 'refused' && lane.epoch !== undefined) {
+      lane.state.heldEpoch = lane.epoch;
+    }
+    const report = this.#report(lane);
+    if (step === 'revised') this.#engine.observer.revised(this.#connection, report);
+    else this.#engine.observer.settled(this.#connection, report);
+    if (!this.#mayStillRevise(lane)) lane.forgetEvidence();
+  }
+
+  /** A generic stream says nothing more about its reconnect after its first event. */
+  #mayStillRevise(lane: Lane): boolean {
+    if (lane.verdict === undefined || lane.revised) return false;
+    return lane.events === 0 || this.#profile.readsFrames || !this.#profile.builtIn;
+  }
+
+  #report(lane: Lane): StreamReport {
+    const isSession = this.#profile.epochIsSession && !this.epochInHeader;
+    const lastId = lane.name === undefined ? this.#connection.cursor : lane.lastId;
+    return lane.report(isSession, lastId);
+  }
+
+  #nameOf(frame: Frame, profile: CompiledProfile): string | undefined {
+    const name = readFirst(profile.stream, frame, profile.separator);
+    if (name !== undefined || profile.reply === undefined) return name;
+    const reply = readPlace(profile.reply.received, frame, profile.separator);
+    return reply === undefined ? undefined : this.#replies?.get(reply);
+  }
+
+  #mainSent(): Named {
+    return { lane: this.main, sent: this.#mainMessages };
+  }
+
+  /** A stream named for the first time here starts from what the connection said before. */
+  #lane(name: string): Named {
+    const found = this.#named?.get(name);
+    if (found !== undefined) return found;
+    const { state, known } = this.#stream.state(name);
+    const lane = new Lane(name, state, this.main.reconnect && known);
+    const evidence = new LaneEvidence(
+      this.#connection.transport,
+      this.#profile,
+      this.#claim,
+      heldBy(state),
+    );
+    const shared = this.main.evidence;
+    if (shared !== undefined) {
+      const { receivedEpoch, echo, reset, declaredResumed } = shared;
+      Object.assign(evidence, { receivedEpoch, echo, reset, declaredResumed });
+    }
+    lane.evidence = evidence;
+    lane.epoch = this.main.epoch;
+    this.#prepareKeys(state);
+    const named = { lane, sent: [...this.#mainMessages] };
+    this.#named ??= new Map();
+    this.#named.set(name, named);
+    return named;
+  }
+
+  #prepareKeys(state: StreamState): void {
+    const { identityKeys, historyLimit } = this.#engine;
+    if (identityKeys.length === 0 && this.#profile.identity.length === 0) return;
+    state.keys ??= new SeenEvents(historyLimit);
+  }
+
+  #all(): Lane[] {
+    return this.#named === undefined
+      ? [this.main]
+      : [this.main, ...[...this.#named.values()].map(({ lane }) => lane)];
+  }
+
+  /** Where streams are named, the connection itself is one only by what it delivered (R19). */
+  #participants(): Lane[] {
+    const all = this.#all();
+    return all.length > 1 && this.main.events === 0 ? all.slice(1) : all;
+  }
+
+  #sum(of: (lane: Lane) => number): number {
+    return this.#named === undefined
+      ? of(this.main)
+      : this.#all().reduce((total, lane) => total + of(lane), 0);
+  }
+}
+
+function heldBy({ heldEpoch: epoch, lastId }: StreamState): Held {
+  return { epoch, lastId };
+}

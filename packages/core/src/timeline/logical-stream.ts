@@ -1,0 +1,87 @@
+import type { ConnectionEnd } from '../connection.ts';
+import { SeenEvents } from '../history.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+
+/** A connection that is over, as its successor needs it. */
+export interface EndedConnection {
+  readonly end: ConnectionEnd;
+  readonly at: number;
+  /** Last id it received. */
+  readonly cursor: string | undefined;
+  readonly context: unknown;
+}
+
+/** A connection of the stream that is still open, as another one may have to see it. */
+export interface OpenConnection {
+  readonly cursor: string | undefined;
+  readonly context: unknown;
+}
+
+/** What is known of one logical stream (or of one of several on a connection) across connections. */
+export class StreamState {
+  /** Last epoch token seen; refused attempts leave it alone. */
+  heldEpoch: string | undefined;
+  /** Last id received; empty when the server cleared it. */
+  lastId: string | undefined;
+  /** Some event carried an id of its own. */
+  hasIds = false;
+  /** Equal payloads are normal on this stream, so they identify nothing (G2). */
+  repeatsPayload = false;
+  /** Ids are not unique on this stream (R8). */
+  reusesIds = false;
+  /** Number of the next message, where a protocol counts without writing the numbers. */
+  counter: bigint | undefined;
+  readonly seen: SeenEvents;
+  /** Idempotency keys, where the configuration names their place. */
+  keys: SeenEvents | undefined;
+
+  constructor(historyLimit: () => number) {
+    this.seen = new SeenEvents(historyLimit);
+  }
+}
+
+const REMEMBERED_ENDS = 4;
+
+/**
+ * What the consumer believes it is reading across connections. Lives in an intrusive list of closed
+ * streams while none of its connections is open, so that the longest closed can be forgotten first.
+ */
+export class LogicalStream {
+  readonly keys: string[] = [];
+  readonly place: string;
+  readonly main: StreamState;
+  named: Map<string, StreamState> | undefined;
+  profile: CompiledProfile | undefined;
+  /** Signs met so far, a bit mask for each profile that is not confirmed yet. */
+  signs: Map<CompiledProfile, number> | undefined;
+  connections = 0;
+  readonly open: Set<OpenConnection> = new Set();
+  /** Newest first. */
+  readonly ended: EndedConnection[] = [];
+  /** Whether it stands in the list of closed streams. */
+  listed = false;
+  older: LogicalStream | undefined;
+  newer: LogicalStream | undefined;
+  readonly #historyLimit: () => number;
+
+  constructor(place: string, historyLimit: () => number) {
+    this.place = place;
+    this.#historyLimit = historyLimit;
+    this.main = new StreamState(historyLimit);
+  }
+
+  /** @returns the state of a stream inside the connection, and whether it was known before. */
+  state(name: string): { state: StreamState; known: boolean } {
+    this.named ??= new Map();
+    const found = this.named.get(name);
+    if (found) return { state: found, known: true };
+    const state = new StreamState(this.#historyLimit);
+    this.named.set(name, state);
+    return { state, known: false };
+  }
+
+  remember(connection: EndedConnection): void {
+    this.ended.unshift(connection);
+    if (this.ended.length > REMEMBERED_ENDS) this.ended.pop();
+  }
+}

@@ -1,0 +1,50 @@
+import { MAX_HISTORY } from '../history.ts';
+import { BUILT_IN_PROFILES } from '../profile/built-in.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import { compileProfile } from '../profile/compile.ts';
+import type { Profile } from '../profile/profile.ts';
+
+const HISTORY = 8192;
+const LEAST_HISTORY = 64;
+
+export interface KnownProfiles {
+  /** In order: the user's, then the specific built-ins. */
+  readonly profiles: readonly CompiledProfile[];
+  readonly generic: { readonly sse: CompiledProfile; readonly websocket: CompiledProfile };
+  readonly continuity: CompiledProfile;
+  /** Lower-case names of the headers that some profile reads. */
+  readonly requestHeaders: readonly string[];
+  readonly responseHeaders: readonly string[];
+}
+
+/** @throws SyntaxError when one of the user's profiles cannot be read. */
+export function profilesOf(own: readonly Profile[] = []): KnownProfiles {
+  const builtIn = BUILT_IN_PROFILES.map((profile) => compileProfile(profile, true));
+  const named = (name: string): CompiledProfile => {
+    const found = builtIn.find((profile) => profile.name === name);
+    if (found === undefined) throw new TypeError(`built-in profile "${name}" is missing`);
+    return found;
+  };
+  const generic = { sse: named('sse'), websocket: named('websocket') };
+  const specific = builtIn.filter((p) => p !== generic.sse && p !== generic.websocket);
+  const users = own.map((profile) => compileProfile(profile));
+  const all = [...users, ...builtIn];
+  return {
+    profiles: [...users, ...specific],
+    generic,
+    continuity: named('stream-continuity'),
+    requestHeaders: [...new Set([...all.flatMap((p) => p.requestHeaders), 'mcp-session-id'])],
+    responseHeaders: [
+      ...new Set([...all.flatMap((p) => p.responseHeaders), 'stream-continuity']),
+    ],
+  };
+}
+
+/**
+ * Events that one stream may remember: a common budget divided among the open connections, never
+ * fewer than 64. A power of two, because the history is indexed by masks.
+ */
+export function shareOf(history: number = HISTORY, connections = 1): number {
+  const share = Math.max(LEAST_HISTORY, history / Math.max(1, connections));
+  return Math.min(MAX_HISTORY, 2 ** Math.floor(Math.log2(share)));
+}

@@ -1,0 +1,196 @@
+import { relate } from '../cursor/relate.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { EndedConnection } from './logical-stream.ts';
+import { LogicalStream } from './logical-stream.ts';
+import type { RequestFacts } from './request-facts.ts';
+
+export interface Association {
+  readonly stream: LogicalStream;
+  /** L1, L2: this connection gets a verdict. */
+  readonly reconnect: boolean;
+  /** Context of the connection before it. */
+  readonly previous: unknown;
+}
+
+export interface Asked {
+  readonly request: RequestFacts;
+  readonly key: string;
+  readonly place: string;
+  readonly cursor: string | undefined;
+  readonly profile: CompiledProfile;
+  readonly at: number;
+  /** Where the connection stands already; kept when nothing else is found. */
+  readonly current?: LogicalStream | undefined;
+}
+
+export interface RegistryLimits {
+  /** Milliseconds within which a request without cursor continues a dropped connection (L2). */
+  readonly reconnectWindow: number;
+  /** Closed logical streams to remember; the longest closed are forgotten first. */
+  readonly closedStreams: number;
+  readonly historyLimit: () => number;
+}
+
+/** Finds the logical stream that a request continues: rules L1 to L5. */
+export class StreamRegistry {
+  readonly #limits: RegistryLimits;
+  readonly #byKey = new Map<string, LogicalStream[]>();
+  readonly #byPlace = new Map<string, LogicalStream[]>();
+  #clients = new WeakMap<object, LogicalStream>();
+  #oldest: LogicalStream | undefined;
+  #newest: LogicalStream | undefined;
+  #closed = 0;
+
+  constructor(limits: RegistryLimits) {
+    this.#limits = limits;
+  }
+
+  associate(asked: Asked): Association {
+    const found = asked.cursor === undefined ? this.#withoutCursor(asked) : this.#withCursor(asked);
+    const reconnect = found !== undefined || asked.cursor !== undefined;
+    const stream = found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.historyLimit);
+    this.#enter(this.#byKey, asked.key, stream);
+    this.#enter(this.#byPlace, asked.place, stream);
+    if (!stream.keys.includes(asked.key)) stream.keys.push(asked.key);
+    if (asked.request.client) this.#clients.set(asked.request.client, stream);
+    this.#unlink(stream);
+    return { stream, reconnect, previous: found?.previous };
+  }
+
+  /** A stream of this key whose profile is known already, before the request can be read fully. */
+  profileOf(key: string): CompiledProfile | undefined {
+    for (const stream of this.#byKey.get(key) ?? []) if (stream.profile) return stream.profile;
+    return undefined;
+  }
+
+  /** Call when the last open connection of a stream is over. */
+  closed(stream: LogicalStream): void {
+    if (stream.open.size > 0 || stream.listed) return;
+    stream.listed = true;
+    stream.older = this.#newest;
+    if (this.#newest) this.#newest.newer = stream;
+    else this.#oldest = stream;
+    this.#newest = stream;
+    this.#closed++;
+    if (this.#closed > this.#limits.closedStreams && this.#oldest) this.#forget(this.#oldest);
+  }
+
+  /** A stream that never came to be (no response, no stream): nothing is remembered of it. */
+  discard(stream: LogicalStream): void {
+    if (stream.open.size === 0 && stream.ended.length === 0) this.#forget(stream);
+  }
+
+  /** L1. */
+  #withCursor(asked: Asked): Found | undefined {
+    const ofKey = this.#byKey.get(asked.key) ?? [];
+    return (
+      this.#endingAt(ofKey, asked) ??
+      this.#endingAt(this.#byPlace.get(asked.place) ?? [], asked) ??
+      mostRecentlyClosed(ofKey, () => true)
+    );
+  }
+
+  #endingAt(streams: readonly LogicalStream[], asked: Asked): Found | undefined {
+    for (const stream of streams) {
+      const ended = stream.ended.find((end) => isContinuedBy(end.cursor, asked));
+      if (ended) return { stream, previous: ended.context };
+    }
+    for (const stream of streams) {
+      for (const open of stream.open) {
+        if (isContinuedBy(open.cursor, asked)) return { stream, previous: open.context };
+      }
+    }
+    return undefined;
+  }
+
+  /** L2, L3. */
+  #withoutCursor(asked: Asked): Found | undefined {
+    const { request, profile, at } = asked;
+    const own = request.client && this.#clients.get(request.client);
+    if (own) return { stream: own, previous: own.ended[0]?.context };
+    const isTied = profile.neverResumes && profile.key !== undefined;
+    if (request.method !== 'GET' && !isTied) return undefined;
+    const { reconnectWindow } = this.#limits;
+    return mostRecentlyClosed(
+      this.#byKey.get(asked.key) ?? [],
+      (ended) => wasDropped(ended) && at - ended.at <= reconnectWindow,
+    );
+  }
+
+  #enter(index: Map<string, LogicalStream[]>, name: string, stream: LogicalStream): void {
+    const streams = index.get(name);
+    if (streams === undefined) index.set(name, [stream]);
+    else if (!streams.includes(stream)) streams.push(stream);
+  }
+
+  #unlink(stream: LogicalStream): void {
+    if (!stream.listed) return;
+    const { older, newer } = stream;
+    stream.listed = false;
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+    stream.older = undefined;
+    stream.newer = undefined;
+    this.#closed--;
+  }
+
+  #forget(stream: LogicalStream): void {
+    this.#unlink(stream);
+    for (const key of stream.keys) drop(this.#byKey, key, stream);
+    drop(this.#byPlace, stream.place, stream);
+  }
+}
+
+interface Found {
+  readonly stream: LogicalStream;
+  readonly previous: unknown;
+}
+
+function drop(index: Map<string, LogicalStream[]>, name: string, stream: LogicalStream): void {
+  const rest = index.get(name)?.filter((other) => other !== stream) ?? [];
+  if (rest.length > 0) index.set(name, rest);
+  else index.delete(name);
+}
+
+/** A close that the application asked for is no drop (L2). */
+function wasDropped({ end }: EndedConnection): boolean {
+  return end !== 'aborted' && end !== 'open' && end !== 'close:1000' && end !== 'close:1005';
+}
+
+/**
+ * L5: a stream that another connection has picked up already comes last; taking it all the same
+ * means that one stream is read twice.
+ */
+function mostRecentlyClosed(
+  streams: readonly LogicalStream[],
+  qualifies: (ended: EndedConnection) => boolean,
+): Found | undefined {
+  let best: { stream: LogicalStream; ended: EndedConnection } | undefined;
+  for (const stream of streams) {
+    const [ended] = stream.ended;
+    if (ended === undefined || !qualifies(ended)) continue;
+    if (best === undefined || rank(stream, ended, best) > 0) best = { stream, ended };
+  }
+  return best && { stream: best.stream, previous: best.ended.context };
+}
+
+function rank(
+  stream: LogicalStream,
+  ended: EndedConnection,
+  best: { stream: LogicalStream; ended: EndedConnection },
+): number {
+  const taken = Number(best.stream.open.size > 0) - Number(stream.open.size > 0);
+  return taken !== 0 ? taken : ended.at >= best.ended.at ? 1 : -1;
+}
+
+/** The cursor equals the last id received, or is one above it where the cursor means `next`. */
+function isContinuedBy(lastId: string | undefined, { cursor, profile }: Asked): boolean {
+  if (cursor === undefined || lastId === undefined || lastId === '') return false;
+  if (cursor === lastId) return true;
+  const { order, means, cursor: sent, other } = relate(profile.choices, cursor, lastId);
+  if (order === 'same') return true;
+  if (means !== 'next' || sent.value === undefined || other.value === undefined) return false;
+  return order === 'before' && other.value + 1n === sent.value;
+}
