@@ -80,6 +80,9 @@ function judge(streams: ServerStreams, response: Response, arrival: Arrival | un
   const head = (response as Response & { _header?: unknown })._header;
   // A HEAD request gets no body, whatever the application writes.
   if (typeof head !== 'string' || statusCode < 200 || req.method === 'HEAD') return;
+  // Pipelined, and not yet its turn: Node 22 never says when such a response has lost its socket,
+  // so following it could keep it for ever. No reader of event streams pipelines.
+  if (response.socket === null) return;
   const request = describe(req, arrival);
   if (!streams.concerns(response, request, EVENT_STREAM.test(head))) return;
   const header = headLookup(head);
