@@ -64,7 +64,9 @@ function r2EpochChanged(e: Evidence): Finding {
 function r3ResetSignalled(e: Evidence): Finding {
   if (e.origin && e.sentCursor !== undefined) return reoriginated('origin_frame');
   if (!e.reset) return undefined;
-  return e.deliveredSinceReset || e.phase === 'timed_out' ? reoriginated('reset_signalled') : 'wait';
+  return e.deliveredSinceReset || e.phase === 'timed_out'
+    ? reoriginated('reset_signalled')
+    : 'wait';
 }
 
 function r4EchoDiffers(e: Evidence): Finding {
@@ -198,6 +200,8 @@ function tailIsBelow({ order, means, cursor, other }: Evidence['tail'] & object)
   return order === 'before';
 }
 
-function reoriginated(reason: Extract<Verdict, { classification: 'reoriginated' }>['reason']): Verdict {
+function reoriginated(
+  reason: Extract<Verdict, { classification: 'reoriginated' }>['reason'],
+): Verdict {
   return { classification: 'reoriginated', reason };
 }

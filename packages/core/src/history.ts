@@ -83,7 +83,11 @@ export class SeenEvents {
     const mask = this.#capacity - 1;
     let seen = SEEN_NONE;
     let slot = this.#payloadHeads[payloadTag & mask] ?? 0;
-    for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; slot = this.#payloadLinks[slot - 1] ?? 0) {
+    for (
+      let age = -1, n = 0;
+      slot !== 0 && n < MAX_STEPS;
+      slot = this.#payloadLinks[slot - 1] ?? 0
+    ) {
       n++;
       const older = this.#age(slot - 1);
       if (older <= age) break;

@@ -1,4 +1,6 @@
 export { claim } from './claim.ts';
+export { classify } from './classify.ts';
+export { classifyReconnect } from './classify-reconnect.ts';
 export type {
   ConnectionEnd,
   HeaderLookup,
@@ -13,17 +15,26 @@ export type {
 } from './connection.ts';
 export type { Evidence, FirstEvent, PayloadUnderId } from './evidence.ts';
 export type { BinaryDecoder } from './messages.ts';
+export { BUILT_IN_PROFILES } from './profile/built-in.ts';
 export type { Condition, Profile } from './profile/profile.ts';
+export { validateProfile } from './profile/validate.ts';
 export type { ServerEvidence } from './server/classify-server.ts';
-export type { Identity } from './timeline/engine.ts';
+export { classifyServer } from './server/classify-server.ts';
+export { createServerTimeline } from './server/server-timeline.ts';
+export { ShapeError } from './shape.ts';
 export type { TimelineOptions } from './timeline/client-timeline.ts';
+export { createClientTimeline } from './timeline/client-timeline.ts';
+export type { Identity } from './timeline/engine.ts';
 export type { JudgedReconnect } from './transcript/judge.ts';
+export { isFollowed, judgeTranscript } from './transcript/judge.ts';
+export { parseTranscript } from './transcript/parse.ts';
 export type {
   ExpectedReconnect,
   Transcript,
   TranscriptConnection,
   TranscriptFrame,
 } from './transcript/transcript.ts';
+export { encodeSseFrame } from './transcript/transcript.ts';
 export type {
   Classification,
   Count,
@@ -34,14 +45,3 @@ export type {
   UnverifiableReason,
   Verdict,
 } from './verdict.ts';
-export { classify } from './classify.ts';
-export { classifyReconnect } from './classify-reconnect.ts';
-export { BUILT_IN_PROFILES } from './profile/built-in.ts';
-export { validateProfile } from './profile/validate.ts';
-export { classifyServer } from './server/classify-server.ts';
-export { createServerTimeline } from './server/server-timeline.ts';
-export { ShapeError } from './shape.ts';
-export { createClientTimeline } from './timeline/client-timeline.ts';
-export { isFollowed, judgeTranscript } from './transcript/judge.ts';
-export { parseTranscript } from './transcript/parse.ts';
-export { encodeSseFrame } from './transcript/transcript.ts';

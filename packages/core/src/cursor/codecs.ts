@@ -1,5 +1,12 @@
 import type { Codec, Order, Position } from './position.ts';
-import { orderByKeys, orderByText, orderByTime, orderByValue, orderOf, sameScope } from './position.ts';
+import {
+  orderByKeys,
+  orderByText,
+  orderByTime,
+  orderByValue,
+  orderOf,
+  sameScope,
+} from './position.ts';
 
 const ABOVE_ALL: bigint = 1n << 256n;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -87,7 +94,10 @@ function parseVector(text: string): Position | undefined {
     const unit = entry['offset'] === undefined ? 'timestamp' : 'offset';
     const at = entry[unit];
     if (!Number.isSafeInteger(at)) return undefined;
-    vector.set(`${String(entry['topic'])}/${String(entry['partition'])}/${unit}`, BigInt(at as number));
+    vector.set(
+      `${String(entry['topic'])}/${String(entry['partition'])}/${unit}`,
+      BigInt(at as number),
+    );
   }
   return { text, vector };
 }

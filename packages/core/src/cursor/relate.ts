@@ -1,5 +1,5 @@
-import type { Codec, Order, Position } from './position.ts';
 import { codecNamed } from './codecs.ts';
+import type { Codec, Order, Position } from './position.ts';
 
 /** What the server does with a cursor: replays what follows it, from it on, or it once more. */
 export type CursorMeaning = 'last' | 'next' | 'inclusive';

@@ -136,9 +136,13 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
 
 function codecChoices(spec: CodecSpec, cursor: NonNullable<Profile['cursor']>): CodecChoice[] {
   const { dense = false, means = 'last', separator } = cursor;
-  const items = (Array.isArray(spec) ? spec : [spec]) as readonly (CodecItem | CodecItem['codec'])[];
+  const items = (Array.isArray(spec) ? spec : [spec]) as readonly (
+    | CodecItem
+    | CodecItem['codec']
+  )[];
   return items.map((entry) => {
-    const item: CodecItem = typeof entry === 'object' && 'codec' in entry ? entry : { codec: entry };
+    const item: CodecItem =
+      typeof entry === 'object' && 'codec' in entry ? entry : { codec: entry };
     return {
       codec:
         typeof item.codec === 'string'
@@ -179,7 +183,9 @@ type Described = Pick<
   | 'identity'
 >;
 
-function needs(d: Described): Pick<
+function needs(
+  d: Described,
+): Pick<
   CompiledProfile,
   'readsFrames' | 'tellsPositions' | 'requestHeaders' | 'responseHeaders' | 'positionQueries'
 > {

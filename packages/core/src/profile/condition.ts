@@ -1,6 +1,6 @@
-import type { Condition, ConditionValue, Literal } from './profile.ts';
 import type { Place, PlacePart, Subject } from './place.ts';
 import { parsePlace, SERVER_SOURCES, valuesOf } from './place.ts';
+import type { Condition, ConditionValue, Literal } from './profile.ts';
 
 type Test = (values: readonly unknown[], subject: Subject) => boolean;
 
@@ -28,7 +28,11 @@ export function compileCondition(condition: Condition): CompiledCondition {
     clauses.push({ part, test });
     parts.push(part, ...(partner ? [partner] : []));
   }
-  return { clauses, parts, fromServer: clauses.some(({ part }) => SERVER_SOURCES.has(part.source)) };
+  return {
+    clauses,
+    parts,
+    fromServer: clauses.some(({ part }) => SERVER_SOURCES.has(part.source)),
+  };
 }
 
 export function holds({ clauses }: CompiledCondition, subject: Subject): boolean {
@@ -76,8 +80,7 @@ function someEqual(literals: readonly Literal[]): Test {
   return (values) =>
     values.some((value) =>
       literals.some(
-        (literal) =>
-          value === literal || (typeof value === 'string' && value === String(literal)),
+        (literal) => value === literal || (typeof value === 'string' && value === String(literal)),
       ),
     );
 }

@@ -90,7 +90,8 @@ export function parsePlace(text: string): Place {
 
 function parsePointer(text: string): Pointer {
   if (text === '') return [];
-  if (!text.startsWith('/')) throw new SyntaxError(`"${text}" is no JSON pointer: it starts with /`);
+  if (!text.startsWith('/'))
+    throw new SyntaxError(`"${text}" is no JSON pointer: it starts with /`);
   return text
     .slice(1)
     .split('/')
@@ -102,7 +103,8 @@ export function resolvePointer(value: unknown, pointer: Pointer, from = 0): unkn
   const token = pointer[from];
   if (token === undefined) return value === undefined ? [] : [value];
   if (typeof value !== 'object' || value === null) return [];
-  if (token === '*') return Object.values(value).flatMap((v) => resolvePointer(v, pointer, from + 1));
+  if (token === '*')
+    return Object.values(value).flatMap((v) => resolvePointer(v, pointer, from + 1));
   const member = Array.isArray(value) && token === '-1' ? value.at(-1) : own(value, token);
   return resolvePointer(member, pointer, from + 1);
 }
@@ -161,11 +163,7 @@ function asText(value: unknown): string | undefined {
 }
 
 /** The text at a place; `undefined` unless every part is there. */
-export function readPlace(
-  place: Place,
-  subject: Subject,
-  separator: string,
-): string | undefined {
+export function readPlace(place: Place, subject: Subject, separator: string): string | undefined {
   let text: string | undefined;
   for (const part of place) {
     const value = asText(valuesOf(part, subject)[0]);

@@ -94,7 +94,10 @@ export interface Profile {
     readonly session?: boolean;
   };
   readonly echo?: readonly PlaceText[];
-  readonly window?: { readonly size?: readonly PlaceText[]; readonly oldest?: readonly PlaceText[] };
+  readonly window?: {
+    readonly size?: readonly PlaceText[];
+    readonly oldest?: readonly PlaceText[];
+  };
   readonly tail?: readonly PlaceText[];
   readonly resumed?: readonly Condition[];
   readonly reset?: readonly Condition[];

@@ -1,15 +1,6 @@
 import { CODEC_NAMES } from '../cursor/codecs.ts';
 import type { Json } from '../shape.ts';
-import {
-  array,
-  integer,
-  object,
-  oneOf,
-  optionalText,
-  ShapeError,
-  text,
-  texts,
-} from '../shape.ts';
+import { array, integer, object, oneOf, optionalText, ShapeError, text, texts } from '../shape.ts';
 import { compileProfile } from './compile.ts';
 import type { Profile } from './profile.ts';
 import { MESSAGE_FORMATS } from './profile.ts';

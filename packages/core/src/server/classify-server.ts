@@ -134,6 +134,8 @@ export function missedByServer(verdict: Verdict, e: ServerEvidence): Count {
   return skippedBy(e) ?? 'unknown';
 }
 
-function reoriginated(reason: Extract<Verdict, { classification: 'reoriginated' }>['reason']): Verdict {
+function reoriginated(
+  reason: Extract<Verdict, { classification: 'reoriginated' }>['reason'],
+): Verdict {
   return { classification: 'reoriginated', reason };
 }

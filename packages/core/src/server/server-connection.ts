@@ -13,8 +13,9 @@ import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
-import type { SseScanner, SseSink } from '../sse/scanner.ts';
+import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
+import type { SseSink } from '../sse/sink.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { Frame, readFrame } from '../timeline/frame.ts';
@@ -168,7 +169,8 @@ export class ServerConnection implements StreamConnection, SseSink {
     const { position } = facts;
     if (position !== undefined) this.#sawId = true;
     const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
-    const number = position !== undefined && /^(0|[1-9]\d{0,14})$/.test(position) ? Number(position) : -1;
+    const number =
+      position !== undefined && /^(0|[1-9]\d{0,14})$/.test(position) ? Number(position) : -1;
     this.#written(tag, number, scanner.payloadTag, position);
   }
 
@@ -192,12 +194,7 @@ export class ServerConnection implements StreamConnection, SseSink {
   }
 
   /** @returns the index at which the event was written before; `undefined` when it is new. */
-  #place(
-    log: WrittenLog,
-    idTag: number,
-    idNumber: number,
-    payloadTag: number,
-  ): number | undefined {
+  #place(log: WrittenLog, idTag: number, idNumber: number, payloadTag: number): number | undefined {
     const expected = this.#next;
     if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
       this.#next++;

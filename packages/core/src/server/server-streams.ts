@@ -46,7 +46,8 @@ export class ServerStreams {
   ): ServerStream {
     const own = this.#streamKey?.(request);
     const readable: RequestFacts = { ...facts, method: 'GET' };
-    const key = own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
+    const key =
+      own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
     const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
     stream.open++;

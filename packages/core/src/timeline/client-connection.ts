@@ -6,13 +6,12 @@ import type {
   Transport,
 } from '../connection.ts';
 import { textTagOf } from '../id-tag.ts';
-import type { Message } from '../messages.ts';
 import { splitMessages } from '../messages.ts';
-import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { SseFields, Subject } from '../profile/place.ts';
-import type { SseScanner, SseSink } from '../sse/scanner.ts';
+import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
+import type { SseSink } from '../sse/sink.ts';
 import type { Engine } from './engine.ts';
 import type { HeaderFacts } from './facts.ts';
 import { claimOf, continuityOf, subjectOf } from './facts.ts';
@@ -20,13 +19,13 @@ import { Frame } from './frame.ts';
 import { keyOf, placeOf } from './key.ts';
 import { applyHeaders, opensStream, refusalOf } from './lane-facts.ts';
 import { Lanes } from './lanes.ts';
-import type { Association } from './registry.ts';
 import type { LogicalStream, OpenConnection } from './logical-stream.ts';
+import { Messages } from './message-order.ts';
+import { ProfileChoice } from './profile-choice.ts';
+import type { Association } from './registry.ts';
 import type { RequestFacts } from './request-facts.ts';
 import { copyHeaders, factsOf } from './request-facts.ts';
 
-/** A profile that no sign confirmed within so many frames is given up. */
-const FRAMES_FOR_SIGNS = 8;
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
 /** One connection of a client: from its request to its verdict and its end. */
@@ -42,9 +41,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #facts: HeaderFacts;
   #override: string | undefined;
   #cursor: string | undefined;
-  #profile: CompiledProfile;
-  #candidates: readonly CompiledProfile[] = [];
-  #framesSeen = 0;
+  readonly #choice: ProfileChoice;
+  #messages: Messages | undefined;
   #sent: unknown[] = [];
   #lanes: Lanes;
   #scanner: SseScanner | undefined;
@@ -59,10 +57,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#at = at;
     engine.load.connections++;
     this.transport = request.transport;
-    this.#profile = engine.generic[request.transport];
+    this.#choice = new ProfileChoice(engine, request.transport);
     this.#facts = this.#readRequest(request);
     this.#lanes = new Lanes(engine, this);
-    this.#associate(this.#choose());
+    this.#associate(this.#choice.start(this.#facts.request, this.#subject()));
   }
 
   get resumeRequested(): boolean {
@@ -70,7 +68,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   get protocol(): string {
-    return this.#profile.name;
+    return this.#choice.profile.name;
   }
 
   get settled(): boolean {
@@ -96,7 +94,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const next = this.#readRequest(request);
     // L6: the key is the first request's, the cursor the last one's.
     this.#facts = { ...next, request: { ...next.request, path, target, method } };
-    this.#associate(this.#profile);
+    this.#associate(this.#choice.profile);
   }
 
   response(status: number, header: HeaderLookup): boolean {
@@ -104,15 +102,16 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
     this.#facts = { request, responseHeaders, status };
     this.#opens = opensStream(this.transport, status, header('content-type'));
-    this.#meetSigns(this.#subject());
-    this.#prune();
+    const subject = this.#subject();
+    this.#meetSigns(() => [subject]);
+    if (this.#stream) this.#choice.headersRead(this.#stream);
     this.#applyHeaders();
     if (!this.#opens) {
       this.#lanes.refuse(refusalOf(status));
       this.end('eof', this.#at);
       return false;
     }
-    this.#lanes.evaluate(this.#isHeld);
+    this.#lanes.evaluate(this.#choice.isOpen);
     this.#readText();
     return true;
   }
@@ -126,22 +125,16 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   message(data: string | Uint8Array): void {
-    for (const { value, text } of this.#split(data)) {
-      const frame = Frame.of(this.#subject(), value, text);
-      this.#read(frame, textTagOf(text), false);
-    }
+    this.#followMessages().take({ data, own: false });
   }
 
   sent(data: string | Uint8Array): void {
-    for (const { value } of this.#split(data)) {
-      if (typeof value === 'object' && value !== null) {
-        this.#lanes.sent(value, this.#profile, this.#subject());
-      }
-    }
+    this.#followMessages().take({ data, own: true });
   }
 
   timeout(): void {
-    this.#candidates = [];
+    this.#choice.giveUp();
+    this.#messages?.release();
     this.#lanes.timeOut();
     this.#readText();
   }
@@ -151,7 +144,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#over = true;
     this.#engine.load.connections--;
     this.#scanner?.end();
-    this.#candidates = [];
+    this.#choice.giveUp();
+    this.#messages?.release();
     const { cursor } = this;
     const reports = this.#lanes.finish(end, cursor);
     const stream = this.#stream;
@@ -183,7 +177,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (scanner.hasId) this.#followNumber(scanner.idNumber);
     if (main.evidence !== undefined) {
       this.#lanes.first(main, scanner.hasId ? scanner.lastEventId : undefined, payload);
-      this.#lanes.evaluate(this.#isHeld);
+      this.#lanes.evaluate(this.#choice.isOpen);
     }
   }
 
@@ -195,7 +189,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#textual && main.lastId !== undefined) main.lastId = scanner.lastEventId;
     if (main.evidence === undefined || scanner.idLength === 0) return;
     main.evidence.tailText = scanner.lastEventId;
-    this.#lanes.evaluate(this.#isHeld);
+    this.#lanes.evaluate(this.#choice.isOpen);
   }
 
   /** R20 for plain numbers, without an object or a string. */
@@ -215,7 +209,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
       data,
     };
     if (scanner.hasId) this.#sawId = true;
-    const { messages } = this.#profile;
+    const { messages } = this.#choice.profile;
     const isEmpty = scanner.dataLength === 0;
     if (messages === 'sse' || messages === 'json' || data === undefined) {
       const frame = new Frame(this.#subject(), data ?? '', sse);
@@ -229,23 +223,30 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   #read(frame: Frame, payloadTag: number, isEmpty: boolean): void {
-    if (this.#candidates.length > 0) {
-      this.#meetSigns(frame);
-      if (++this.#framesSeen >= FRAMES_FOR_SIGNS) this.#candidates = [];
+    if (this.#choice.isOpen) {
+      this.#meetSigns(() => [frame]);
+      this.#choice.frameRead();
     }
-    this.#lanes.read(frame, this.#profile, payloadTag, isEmpty);
-    this.#lanes.evaluate(this.#isHeld);
+    this.#lanes.read(frame, this.#choice.profile, payloadTag, isEmpty);
+    this.#lanes.evaluate(this.#choice.isOpen);
     this.#readText();
   }
 
-  #split(data: string | Uint8Array): readonly Message[] {
-    const { messages } = this.#profile;
-    if (typeof data === 'string') return splitMessages(messages, data);
-    const { decodeBinary } = this.#engine;
-    if (decodeBinary !== undefined && (messages === 'cbor-seq' || messages === 'msgpack')) {
-      return decodeBinary(messages, data).map((value) => ({ value, text: JSON.stringify(value) }));
-    }
-    return [{ value: undefined, text: String.fromCharCode(...data.subarray(0, 4096)) }];
+  #followMessages(): Messages {
+    this.#messages ??= new Messages(this.#choice, this.#engine.decodeBinary, {
+      received: ({ value, text }) => {
+        this.#read(Frame.of(this.#subject(), value, text), textTagOf(text), false);
+      },
+      sent: ({ value }) => {
+        if (typeof value !== 'object' || value === null) return;
+        this.#lanes.sent(value, this.#choice.profile, this.#subject());
+      },
+      showSigns: (see) => {
+        const base = this.#subject();
+        return this.#meetSigns((profile) => see(profile, base));
+      },
+    });
+    return this.#messages;
   }
 
   #scan(): SseScanner {
@@ -260,20 +261,15 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #readText(): void {
     const { identity, identityKeys } = this.#engine;
     const textual =
-      this.#candidates.length > 0 ||
-      this.#profile.readsFrames ||
-      this.#profile.cursorReceived.length > 1 ||
-      !this.#profile.builtIn ||
+      this.#choice.isOpen ||
+      this.#choice.profile.readsFrames ||
+      this.#choice.profile.cursorReceived.length > 1 ||
+      !this.#choice.profile.builtIn ||
       identityKeys.length > 0 ||
       identity === 'canonical-json';
     if (textual === this.#textual) return;
     this.#textual = textual;
     this.#scanner?.setKeep(textual);
-  }
-
-  /** Nothing is decided while a more specific protocol may still show itself. */
-  get #isHeld(): boolean {
-    return this.#candidates.length > 0;
   }
 
   #readRequest(request: StreamRequest): HeaderFacts {
@@ -287,46 +283,33 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #subject(): Subject {
     const subject = subjectOf(this.#facts, this.#sent);
     const continuity = this.#facts.responseHeaders.has('stream-continuity')
-      ? continuityOf(this.#facts, claimOf(this.#profile, subject))
+      ? continuityOf(this.#facts, claimOf(this.#choice.profile, subject))
       : undefined;
     return continuity === undefined ? subject : { ...subject, continuity };
   }
 
-  /** The profile in force at first: the stream's, a user's without signs, or the generic one. */
-  #choose(): CompiledProfile {
-    const { profiles } = this.#engine;
-    const { request } = this.#facts;
-    const { confirmed, open } = candidatesFor(profiles, this.transport, request.target);
-    const subject = this.#subject();
-    const presumed = confirmed ?? open.find((profile) => signsMet(profile, subject) !== 0);
-    const known = this.#engine.registry.profileOf(this.#keyFor(presumed));
-    const locked = known?.transport === undefined || known.transport === this.transport;
-    if (known !== undefined && locked) this.#profile = known;
-    else if (confirmed !== undefined) this.#profile = confirmed;
-    else this.#candidates = open;
-    return presumed ?? this.#profile;
-  }
-
-  #keyFor(profile: CompiledProfile | undefined): string {
+  #keyFor(profile: CompiledProfile): string {
     if (this.#override !== undefined) return `key ${this.#override}`;
-    const isGeneric = profile === undefined || profile === this.#engine.generic[this.transport];
+    const isGeneric = profile === this.#engine.generic[this.transport];
     return keyOf(this.#facts.request, isGeneric ? undefined : profile);
   }
 
   /** @param keyed the profile whose key finds the stream; it may be a presumption still. */
   #associate(keyed: CompiledProfile): void {
     const { request } = this.#facts;
-    const claim = claimOf(this.#profile, this.#subject());
+    const claim = claimOf(this.#choice.profile, this.#subject());
     const before = this.#stream;
-    const found = this.#continues(claim.cursor) ?? this.#engine.registry.associate({
-      request,
-      key: this.#keyFor(keyed),
-      place: placeOf(request),
-      cursor: claim.cursor,
-      profile: this.#profile,
-      at: this.#at,
-      current: before,
-    });
+    const found =
+      this.#continues(claim.cursor) ??
+      this.#engine.registry.associate({
+        request,
+        key: this.#keyFor(keyed),
+        place: placeOf(request),
+        cursor: claim.cursor,
+        profile: this.#choice.profile,
+        at: this.#at,
+        current: before,
+      });
     if (found.stream !== before) {
       before?.open.delete(this);
       if (before) this.#engine.registry.discard(before);
@@ -336,56 +319,34 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#stream = found.stream;
     this.#cursor = claim.cursor;
     this.previous = found.previous ?? this.previous;
-    const isKnown = this.#profile !== this.#engine.generic[this.transport];
-    if (isKnown) found.stream.profile ??= this.#profile;
-    this.#lanes.attach(found.stream, this.#profile, claim, found.reconnect, this.#candidates.length > 0);
+    if (!this.#choice.isGeneric) found.stream.profile ??= this.#choice.profile;
+    this.#lanes.attach(found.stream, this.#choice.profile, claim, found.reconnect);
   }
 
   /** A predecessor that was found stays, unless another cursor has come to light. */
   #continues(cursor: string | undefined): Association | undefined {
     const stream = this.#stream;
-    if (stream === undefined || !this.#lanes.isReconnect || cursor !== this.#cursor) return undefined;
+    if (stream === undefined || !this.#lanes.isReconnect || cursor !== this.#cursor)
+      return undefined;
     return { stream, reconnect: true, previous: this.previous };
   }
 
-  #meetSigns(subject: Subject): void {
+  /** What was read as another protocol is read again once one is confirmed. */
+  #meetSigns(see: (profile: CompiledProfile) => readonly Subject[]): void {
     const stream = this.#stream;
-    if (stream === undefined) return;
-    for (const profile of this.#candidates) {
-      stream.signs ??= new Map();
-      const mask = (stream.signs.get(profile) ?? 0) | signsMet(profile, subject);
-      stream.signs.set(profile, mask);
-      if (isConfirmed(profile, mask)) {
-        this.#confirm(profile);
-        return;
-      }
-    }
-  }
-
-  #confirm(profile: CompiledProfile): void {
-    this.#candidates = [];
-    this.#profile = profile;
-    this.#associate(profile);
+    if (stream === undefined || !this.#choice.meetSigns(stream, see)) return;
+    this.#associate(this.#choice.profile);
     if (this.#facts.status !== undefined) this.#applyHeaders();
-  }
-
-  /** Without a single sign by the time the headers are in, frames are not worth reading. */
-  #prune(): void {
-    const signs = this.#stream?.signs;
-    this.#candidates = this.#candidates.filter((profile) => {
-      const needsMore = this.transport === 'websocket' || (signs?.get(profile) ?? 0) !== 0;
-      return needsMore && (!profile.builtIn || profile.readsFrames);
-    });
   }
 
   #applyHeaders(): void {
     const subject = this.#subject();
     const { main } = this.#lanes;
     const { continuity } = this.#engine;
-    if (this.#profile.builtIn && subject.continuity !== undefined) {
+    if (this.#choice.profile.builtIn && subject.continuity !== undefined) {
       applyHeaders(main, continuity, subject);
       this.#lanes.epochInHeader = subject.continuity.has('gen');
     }
-    applyHeaders(main, this.#profile, subject);
+    applyHeaders(main, this.#choice.profile, subject);
   }
 }

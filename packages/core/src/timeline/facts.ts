@@ -39,7 +39,15 @@ function latestOf(sent: readonly unknown[]): NonNullable<Subject['sentJson']> {
 /** The subject with other messages of the client under it. A frame's getters do not survive. */
 export function withSent(base: Subject, sent: readonly unknown[]): Subject {
   const { requestHeader, query, responseHeader, continuity, path, status } = base;
-  return { requestHeader, query, responseHeader, continuity, path, status, sentJson: latestOf(sent) };
+  return {
+    requestHeader,
+    query,
+    responseHeader,
+    continuity,
+    path,
+    status,
+    sentJson: latestOf(sent),
+  };
 }
 
 /** Start tokens and empty values are no cursor; an empty token is none. */

@@ -1,11 +1,11 @@
-import { canonicalJson, parseJson } from '../json.ts';
+import type { Position } from '../cursor/position.ts';
+import { parseWith } from '../cursor/relate.ts';
 import { textTagOf } from '../id-tag.ts';
+import { canonicalJson, parseJson } from '../json.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { anyHolds } from '../profile/condition.ts';
 import type { Place, SseFields, Subject } from '../profile/place.ts';
 import { readFirst, resolvePointer } from '../profile/place.ts';
-import type { Position } from '../cursor/position.ts';
-import { parseWith } from '../cursor/relate.ts';
 import type { Engine } from './engine.ts';
 
 /** One message as places and conditions see it; its JSON is parsed when first asked for. */

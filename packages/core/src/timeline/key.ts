@@ -58,9 +58,7 @@ function queryPart({ query }: RequestFacts, profile: CompiledProfile | undefined
   const kept: string[] = [];
   for (const [name, value] of query) {
     const lower = name.toLowerCase();
-    const isPosition = profile
-      ? profile.positionQueries.includes(name)
-      : POSITION_NAMES.has(lower);
+    const isPosition = profile ? profile.positionQueries.includes(name) : POSITION_NAMES.has(lower);
     if (!isPosition && !CREDENTIAL_NAMES.has(lower)) kept.push(`${name}=${value}`);
   }
   return kept.sort().join('&');

@@ -81,9 +81,7 @@ export class LaneEvidence implements Evidence {
   }
 
   get positionMayFollow(): boolean {
-    return (
-      this.profile.tellsPositions && this.firstId === undefined && this.tailText === undefined
-    );
+    return this.profile.tellsPositions && this.firstId === undefined && this.tailText === undefined;
   }
 
   get oldest(): Relation | undefined {

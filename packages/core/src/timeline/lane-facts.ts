@@ -1,9 +1,9 @@
 import type { InStreamFinding } from '../connection.ts';
 import { relate } from '../cursor/relate.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
+import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
-import { anyHolds } from '../profile/condition.ts';
 import type { RefusedReason } from '../verdict.ts';
 import type { FrameFacts } from './frame.ts';
 import { sizeOf } from './frame.ts';

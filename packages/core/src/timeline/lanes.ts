@@ -68,13 +68,7 @@ export class Lanes {
   }
 
   /** Puts the connection on a stream; a second call corrects the first with what is known by then. */
-  attach(
-    stream: LogicalStream,
-    profile: CompiledProfile,
-    claim: Claim,
-    reconnect: boolean,
-    mayChange: boolean,
-  ): void {
+  attach(stream: LogicalStream, profile: CompiledProfile, claim: Claim, reconnect: boolean): void {
     this.#stream = stream;
     this.#profile = profile;
     this.#claim = claim;
@@ -85,7 +79,7 @@ export class Lanes {
     this.main.reconnect = reconnect;
     const { evidence } = this.main;
     if (evidence !== undefined) Object.assign(evidence, { profile, claim, held });
-    else if (!this.main.settled || mayChange) {
+    else if (!this.main.settled) {
       this.main.evidence = new LaneEvidence(transport, profile, claim, held);
     }
     this.#prepareKeys(stream.main);
@@ -116,8 +110,7 @@ export class Lanes {
 
   finish(end: ConnectionEnd, cursor: string | undefined): StreamReport[] {
     const code = /^close:(\d+)$/.exec(end)?.[1];
-    const refuses =
-      code !== undefined && anyHolds(this.#profile.refused, { close: Number(code) });
+    const refuses = code !== undefined && anyHolds(this.#profile.refused, { close: Number(code) });
     const lanes = this.#participants();
     for (const lane of lanes) {
       if (lane.evidence !== undefined) {

@@ -34,9 +34,7 @@ export function profilesOf(own: readonly Profile[] = []): KnownProfiles {
     generic,
     continuity: named('stream-continuity'),
     requestHeaders: [...new Set([...all.flatMap((p) => p.requestHeaders), 'mcp-session-id'])],
-    responseHeaders: [
-      ...new Set([...all.flatMap((p) => p.responseHeaders), 'stream-continuity']),
-    ],
+    responseHeaders: [...new Set([...all.flatMap((p) => p.responseHeaders), 'stream-continuity'])],
   };
 }
 

@@ -48,7 +48,8 @@ export class StreamRegistry {
   associate(asked: Asked): Association {
     const found = asked.cursor === undefined ? this.#withoutCursor(asked) : this.#withCursor(asked);
     const reconnect = found !== undefined || asked.cursor !== undefined;
-    const stream = found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.historyLimit);
+    const stream =
+      found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.historyLimit);
     this.#enter(this.#byKey, asked.key, stream);
     this.#enter(this.#byPlace, asked.place, stream);
     if (!stream.keys.includes(asked.key)) stream.keys.push(asked.key);

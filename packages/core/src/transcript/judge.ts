@@ -1,14 +1,14 @@
 import type { StreamConnection, StreamReport } from '../connection.ts';
 import { parseJson } from '../json.ts';
 import { createClientTimeline } from '../timeline/client-timeline.ts';
-import type { Count, Reason } from '../verdict.ts';
-import type { Classification } from '../verdict.ts';
+import type { Classification, Count, Reason } from '../verdict.ts';
 import type { Transcript, TranscriptConnection } from './transcript.ts';
 import { encodeSseFrame } from './transcript.ts';
 
 /** One verdict, with the final values of its connection (R16: after revision). */
 export interface JudgedReconnect {
   readonly connection: number;
+  /** Only where the connection carries several logical streams (R19). */
   readonly stream?: string;
   readonly classification: Classification;
   readonly reason: Reason;
@@ -79,9 +79,10 @@ function play(connection: StreamConnection, described: TranscriptConnection): vo
   }
 }
 
-function requestOf({ transport, request }: TranscriptConnection): Parameters<
-  StreamConnection['redirect']
->[0] {
+function requestOf({
+  transport,
+  request,
+}: TranscriptConnection): Parameters<StreamConnection['redirect']>[0] {
   const { body } = request;
   return {
     transport,
@@ -94,14 +95,16 @@ function requestOf({ transport, request }: TranscriptConnection): Parameters<
 }
 
 function lookup(headers: Readonly<Record<string, string>>): (name: string) => string | undefined {
-  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const lower = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   return (name) => lower.get(name);
 }
 
 function judgedFrom(connection: number, reports: readonly StreamReport[]): JudgedReconnect[] {
   return reports.flatMap(({ stream, verdict, missed, duplicates }) => {
     if (verdict === undefined) return [];
-    const named = stream === undefined ? {} : { stream };
+    const named = stream === undefined || reports.length === 1 ? {} : { stream };
     return [{ connection, ...named, ...verdict, missed, duplicates }];
   });
 }

@@ -1,8 +1,8 @@
 import type { ConnectionEnd } from '../connection.ts';
 import { validateProfile } from '../profile/validate.ts';
-import type { Count } from '../verdict.ts';
 import type { Json } from '../shape.ts';
 import { array, integer, object, oneOf, optionalText, ShapeError, text, texts } from '../shape.ts';
+import type { Count } from '../verdict.ts';
 import type {
   ExpectedReconnect,
   Transcript,
@@ -12,7 +12,16 @@ import type {
 
 const ENDS = /^(?:eof|reset|open|close:\d{4})$/;
 const CLASSIFICATIONS = ['resumed', 'reoriginated', 'unverifiable', 'refused'] as const;
-const FRAME_TEXTS = ['id', 'event', 'data', 'comment', 'raw', 'recv', 'recvBase64', 'sent'] as const;
+const FRAME_TEXTS = [
+  'id',
+  'event',
+  'data',
+  'comment',
+  'raw',
+  'recv',
+  'recvBase64',
+  'sent',
+] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**

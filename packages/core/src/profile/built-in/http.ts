@@ -75,7 +75,10 @@ const mcp2025: Profile = {
         dense: true,
       },
       'stream-ts-rand',
-      { codec: { pattern: '^(?<pos>\\d{1,15})/(?<stream>\\d+)$', order: 'int' }, means: 'inclusive' },
+      {
+        codec: { pattern: '^(?<pos>\\d{1,15})/(?<stream>\\d+)$', order: 'int' },
+        means: 'inclusive',
+      },
       { codec: { pattern: '^(?<stream>[^_]*)_(?<pos>\\d{1,9})$', order: 'int' }, dense: true },
       'int',
       'ulid',
@@ -171,7 +174,10 @@ const kubernetesWatch: Profile = {
   match: {
     signs: [
       { 'query:watch': ['1', 'true'] },
-      { 'json:/type': ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'], 'json:/object': PRESENT },
+      {
+        'json:/type': ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'],
+        'json:/object': PRESENT,
+      },
     ],
     signsNeeded: 2,
   },

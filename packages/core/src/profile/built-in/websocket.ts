@@ -3,7 +3,11 @@ import type { Profile } from '../profile.ts';
 const PRESENT = { present: true } as const;
 
 /** Any WebSocket: nothing says where the application keeps a position. */
-const websocket: Profile = { name: 'websocket', match: { transport: 'websocket' }, messages: 'none' };
+const websocket: Profile = {
+  name: 'websocket',
+  match: { transport: 'websocket' },
+  messages: 'none',
+};
 
 /**
  * Connection state recovery: the same private id is the proof, and it comes after the replay. A
@@ -51,11 +55,7 @@ const centrifugo: Profile = {
     signsNeeded: 2,
   },
   messages: 'json-lines',
-  stream: [
-    'json:/push/channel',
-    'sent-json:/subscribe/channel',
-    'json:/subscribe/channel',
-  ],
+  stream: ['json:/push/channel', 'sent-json:/subscribe/channel', 'json:/subscribe/channel'],
   reply: { sent: 'sent-json:/id', received: 'json:/id' },
   events: ['json:/subscribe/publications'],
   cursor: {
@@ -199,7 +199,10 @@ const anycable: Profile = {
     dense: true,
   },
   epoch: { sent: ['sent-json:/history/streams/*/epoch'], received: ['json:/epoch'] },
-  resumed: [{ 'json:/type': 'confirm_history' }, { 'json:/type': 'welcome', 'json:/restored': true }],
+  resumed: [
+    { 'json:/type': 'confirm_history' },
+    { 'json:/type': 'welcome', 'json:/restored': true },
+  ],
   reset: [{ 'json:/type': 'reject_history' }],
   control: [{ 'json:/type': PRESENT }],
   payload: 'json:/message',

@@ -1,0 +1,88 @@
+import type { BinaryDecoder, Message } from '../messages.ts';
+import { splitMessages } from '../messages.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { Subject } from '../profile/place.ts';
+import { withSent } from './facts.ts';
+import { Frame } from './frame.ts';
+import type { ProfileChoice } from './profile-choice.ts';
+
+/** Messages held back, and their size, while the protocol of a WebSocket is not known yet. */
+const HELD_MESSAGES = 16;
+const HELD_SIZE = 65_536;
+/** Binary frames that nothing decodes are identified by their beginning. */
+const BINARY_SIZE = 4096;
+
+export interface Exchange {
+  readonly data: string | Uint8Array;
+  /** Sent by this client. */
+  readonly own: boolean;
+}
+
+export interface MessageSink {
+  received(message: Message): void;
+  sent(message: Message): void;
+  showSigns(see: (profile: CompiledProfile, base: Subject) => readonly Subject[]): void;
+}
+
+/**
+ * WebSocket messages in their order. Until the protocol is known nobody can tell its events from
+ * its control frames, so the first few are held back, bounded, and read once it is.
+ */
+export class Messages {
+  readonly #choice: ProfileChoice;
+  readonly #decodeBinary: BinaryDecoder | undefined;
+  readonly #sink: MessageSink;
+  #held: Exchange[] = [];
+  #size = 0;
+
+  constructor(choice: ProfileChoice, decodeBinary: BinaryDecoder | undefined, sink: MessageSink) {
+    this.#choice = choice;
+    this.#decodeBinary = decodeBinary;
+    this.#sink = sink;
+  }
+
+  take(exchange: Exchange): void {
+    if (!this.#choice.isOpen) {
+      this.#read(exchange);
+      return;
+    }
+    this.#held.push(exchange);
+    this.#size += exchange.data.length;
+    this.#sink.showSigns((profile, base) => this.#seenBy(profile, base, exchange));
+    if (!exchange.own) this.#choice.frameRead();
+    if (this.#held.length >= HELD_MESSAGES || this.#size > HELD_SIZE) this.#choice.giveUp();
+    if (!this.#choice.isOpen) this.release();
+  }
+
+  /** Reads what was held back, as the protocol in force now. */
+  release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const exchange of held) this.#read(exchange);
+  }
+
+  #read({ data, own }: Exchange): void {
+    for (const message of this.#split(data, this.#choice.profile)) {
+      if (own) this.#sink.sent(message);
+      else this.#sink.received(message);
+    }
+  }
+
+  #seenBy(profile: CompiledProfile, base: Subject, { data, own }: Exchange): readonly Subject[] {
+    return this.#split(data, profile).map(({ value, text }) =>
+      own ? withSent(base, [value]) : Frame.of(base, value, text),
+    );
+  }
+
+  #split(data: string | Uint8Array, { messages }: CompiledProfile): readonly Message[] {
+    if (typeof data === 'string') return splitMessages(messages, data);
+    const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
+    if (this.#decodeBinary !== undefined && isKnown) {
+      return this.#decodeBinary(messages, data).map((value) => ({
+        value,
+        text: JSON.stringify(value) ?? '',
+      }));
+    }
+    return [{ value: undefined, text: String.fromCharCode(...data.subarray(0, BINARY_SIZE)) }];
+  }
+}

@@ -1,0 +1,94 @@
+import type { Transport } from '../connection.ts';
+import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { Subject } from '../profile/place.ts';
+import type { Engine } from './engine.ts';
+import { keyOf } from './key.ts';
+import type { LogicalStream } from './logical-stream.ts';
+import type { RequestFacts } from './request-facts.ts';
+
+/** A profile that no sign confirmed within so many frames is given up. */
+const FRAMES_FOR_SIGNS = 8;
+
+/** Which protocol a connection speaks, as far as its signs have told. */
+export class ProfileChoice {
+  /** In force: generic until something more specific is confirmed. */
+  profile: CompiledProfile;
+  #open: readonly CompiledProfile[] = [];
+  #frames = 0;
+  readonly #engine: Engine;
+  readonly #transport: Transport;
+
+  constructor(engine: Engine, transport: Transport) {
+    this.#engine = engine;
+    this.#transport = transport;
+    this.profile = engine.generic[transport];
+  }
+
+  /** A more specific protocol may still show itself. */
+  get isOpen(): boolean {
+    return this.#open.length > 0;
+  }
+
+  get isGeneric(): boolean {
+    return this.profile === this.#engine.generic[this.#transport];
+  }
+
+  get candidates(): readonly CompiledProfile[] {
+    return this.#open;
+  }
+
+  /**
+   * Starts with the request: the profile of the stream it continues, a user's without signs, or the
+   * generic one.
+   * @returns the profile whose key finds the stream; it may be a presumption still.
+   */
+  start(request: RequestFacts, subject: Subject): CompiledProfile {
+    const { profiles, registry } = this.#engine;
+    const { confirmed, open } = candidatesFor(profiles, this.#transport, request.target);
+    const presumed = confirmed ?? open.find((profile) => signsMet(profile, subject) !== 0);
+    const known = registry.profileOf(keyOf(request, presumed));
+    const fits = known?.transport === undefined || known.transport === this.#transport;
+    if (known !== undefined && fits) this.profile = known;
+    else if (confirmed !== undefined) this.profile = confirmed;
+    else this.#open = open;
+    return presumed ?? this.profile;
+  }
+
+  /**
+   * Collects signs on the stream, where those of its earlier connections stand too.
+   * @param see what each candidate gets to look at.
+   * @returns true when one of them is confirmed and in force now.
+   */
+  meetSigns(stream: LogicalStream, see: (profile: CompiledProfile) => readonly Subject[]): boolean {
+    for (const profile of this.#open) {
+      stream.signs ??= new Map();
+      let mask = stream.signs.get(profile) ?? 0;
+      for (const subject of see(profile)) mask |= signsMet(profile, subject);
+      stream.signs.set(profile, mask);
+      if (!isConfirmed(profile, mask)) continue;
+      this.profile = profile;
+      this.#open = [];
+      return true;
+    }
+    return false;
+  }
+
+  /** Without a single sign by the time the headers are in, frames are not worth reading. */
+  headersRead(stream: LogicalStream): void {
+    this.#open = this.#open.filter((profile) => {
+      if (this.#transport === 'websocket') return true;
+      const met = (stream.signs?.get(profile) ?? 0) !== 0;
+      return met && (!profile.builtIn || profile.readsFrames);
+    });
+  }
+
+  frameRead(): void {
+    this.#frames++;
+    if (this.#frames >= FRAMES_FOR_SIGNS) this.#open = [];
+  }
+
+  giveUp(): void {
+    this.#open = [];
+  }
+}
