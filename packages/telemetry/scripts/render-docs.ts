@@ -67,7 +67,10 @@ function metric(signal: Signal): string {
 
 function references({ references: all }: Signal): string {
   if (all.length === 0) return '';
-  return `\n| attribute | |\n|---|---|\n${all.map((one) => `| ${code(one.ref)} | ${level(one)} |\n`).join('')}`;
+  return `\n${table(
+    ['attribute', ''],
+    all.map((one) => [code(one.ref), level(one)]),
+  )}`;
 }
 
 function level({ requirement_level: wanted }: Reference): string {
@@ -76,9 +79,9 @@ function level({ requirement_level: wanted }: Reference): string {
 
 function metricTable(metrics: readonly Signal[]): string {
   const rows = metrics.map(({ metric_name: name = '', instrument = '', unit = '' }) => {
-    return `| ${code(name)} | ${instrument} ${code(unit)} | ${code(prometheusName(name, instrument))} |\n`;
+    return [code(name), `${instrument} ${code(unit)}`, code(prometheusName(name, instrument))];
   });
-  return `| metric | type, unit | in Prometheus |\n|---|---|---|\n${rows.join('')}`;
+  return table(['metric', 'type, unit', 'in Prometheus'], rows);
 }
 
 function prometheusName(name: string, instrument: string): string {
@@ -91,17 +94,28 @@ function attributeTable(attributes: readonly Attribute[]): string {
   const rows = attributes.map((attribute) => {
     const { id, type, brief, note: more = '', examples = [] } = attribute;
     const kind = typeof type === 'string' ? type : 'enum';
-    const shown =
-      examples.length === 0 ? '' : ` For example ${examples.map(exampleOf).join(', ')}.`;
-    return `| ${code(id)} | ${kind} | ${brief}${more === '' ? '' : ` ${more}`}${shown} |\n`;
+    const told = examples.map(exampleOf).join(', ');
+    const shown = told === '' ? '' : ` For example ${told}.`;
+    return [code(id), kind, `${brief}${more === '' ? '' : ` ${more}`}${shown}`];
   });
-  return `| attribute | type | |\n|---|---|---|\n${rows.join('')}`;
+  return table(['attribute', 'type', ''], rows);
 }
 
 function members({ id, type }: Attribute): string[] {
   if (typeof type === 'string') return [];
-  const rows = type.members.map(({ value, brief }) => `| ${code(value)} | ${brief} |\n`);
-  return [`### Values of ${code(id)}\n`, `| value | |\n|---|---|\n${rows.join('')}`];
+  const rows = type.members.map(({ value, brief }) => [code(value), brief]);
+  return [`### Values of ${code(id)}\n`, table(['value', ''], rows)];
+}
+
+/** Columns are padded, because that is how the formatter of this repository keeps tables. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(3, ...[head, ...rows].map((row) => (row[column] ?? '').length), title.length),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |\n`;
+  const rule = line(widths.map((width) => '-'.repeat(width)));
+  return `${line(head)}${rule}${rows.map(line).join('')}`;
 }
 
 function note({ note: text }: Signal): string {
