@@ -1,0 +1,47 @@
+import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
+import { replayControl, SseInstrumentation } from '@sameriver/instrumentation-sse';
+import type { Watched } from './player.ts';
+import { createVerdictLog } from './verdict-log.ts';
+
+/** The instrumentation at work on one transcript. */
+export interface Watch extends Watched {
+  verdicts(): JudgedReconnect[];
+  /** Switches it off. */
+  stop(): void;
+}
+
+/**
+ * Switches the instrumentation on, for one side and with the options of the transcript. All that is
+ * not as in an application: a verdict comes to us too, and the player tells when time is up.
+ */
+export function startWatch(side: Role, { options }: Transcript): Watch {
+  let playing = 0;
+  const timers = new Set<() => void>();
+  const log = createVerdictLog(() => playing);
+  const { profiles, identity, reconnectWindow } = options;
+  const instrumentation = new SseInstrumentation({
+    client: side === 'client',
+    server: side === 'server',
+    ...(profiles && { profiles }),
+    ...(identity && { identity }),
+    ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
+    [replayControl]: {
+      observer: log.observer,
+      later: (callback) => {
+        timers.add(callback);
+        return () => timers.delete(callback);
+      },
+    },
+  });
+  return {
+    enter: (connection) => {
+      playing = connection;
+    },
+    elapse: () => {
+      for (const callback of [...timers]) callback();
+      timers.clear();
+    },
+    verdicts: log.verdicts,
+    stop: () => instrumentation.disable(),
+  };
+}

@@ -1,0 +1,14 @@
+import type { StreamObserver } from '@sameriver/core';
+
+/**
+ * Key of an option for the replay of recorded incidents, which has no time to wait for. No part of
+ * the public configuration: it may change with any version.
+ */
+export const replayControl: unique symbol = Symbol.for('sameriver.replay-control');
+
+export interface ReplayControl {
+  /** Hears what the recorder hears, after it; must not throw. */
+  readonly observer: StreamObserver;
+  /** In the place of the decision timer (R16): keeps the callback, returns what forgets it. */
+  readonly later: (callback: () => void) => () => void;
+}
