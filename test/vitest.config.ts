@@ -4,9 +4,12 @@ import { defineConfig } from 'vitest/config';
 const reportFile = process.env['CI_TEST_REPORT'];
 
 export default defineConfig({
-  // Packages of the workspace are tested from their sources, so a stale build cannot pass.
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
+  // Packages of the workspace are tested from their sources, so a stale build cannot pass. The
+  // condition has a name of ours: published packages use the plain `source` for theirs.
+  resolve: { conditions: ['@sameriver/source'] },
+  ssr: {
+    resolve: { conditions: ['@sameriver/source'], externalConditions: ['@sameriver/source'] },
+  },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',

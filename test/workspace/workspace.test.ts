@@ -25,7 +25,7 @@ function withoutSource(exports: Manifest['exports']): Manifest['exports'] {
   return Object.fromEntries(
     Object.entries(exports).map(([subpath, target]) => {
       if (typeof target === 'string') return [subpath, target];
-      const { source: _, ...conditions } = target;
+      const { '@sameriver/source': _, ...conditions } = target;
       return [subpath, conditions];
     }),
   );
@@ -55,7 +55,7 @@ describe.each(packages)('$manifest.name', ({ dir, manifest }) => {
     expect(ARROWS[manifest.name]).toEqual(expect.arrayContaining(ours));
   });
 
-  test('publishes the entries that the workspace uses, without the source condition', () => {
+  test('publishes the entries that the workspace uses, without the condition of the sources', () => {
     expect(manifest.publishConfig?.exports).toEqual(withoutSource(manifest.exports));
   });
 
