@@ -1,1 +1,4 @@
-export {};
+export { SseInstrumentation } from './instrumentation.ts';
+export type { ReplayControl } from './replay-control.ts';
+export { replayControl } from './replay-control.ts';
+export type { AskedRequest, SseInstrumentationConfig } from './types.ts';
