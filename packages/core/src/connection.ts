@@ -116,7 +116,8 @@ export interface StreamConnection {
   sent(data: string | Uint8Array): void;
   /** R16: `decisionTimeout` elapsed since the response without a verdict. */
   timeout(): void;
-  end(end: ConnectionEnd, at: number): void;
+  /** @param at milliseconds; without it the time of `open` stands. */
+  end(end: ConnectionEnd, at?: number): void;
 }
 
 export interface StreamTimeline {

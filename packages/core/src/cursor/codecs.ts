@@ -32,9 +32,9 @@ export type CodecName =
 
 type Grammar = (separator: string | undefined) => Codec;
 
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 const separators = (given: string | undefined, standard: string): string =>
-  given === undefined ? `[${standard}]` : escape(given);
+  given === undefined ? `[${standard}]` : literal(given);
 
 function matching(
   name: CodecName,

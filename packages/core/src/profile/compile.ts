@@ -52,8 +52,12 @@ export interface CompiledProfile {
   readonly payload: Place | undefined;
   readonly identity: readonly Place[];
   readonly neverResumes: boolean;
-  /** Frames must be read as text: some place looks inside them. */
+  /** A sign or a place looks inside the frames. */
   readonly readsFrames: boolean;
+  /** Once confirmed, every event has still to be read as text. */
+  readonly readsEvents: boolean;
+  /** Positions are the ids of SSE events and nothing else. */
+  readonly usesEventIds: boolean;
   /** Positions are told in frames that are no events, so they may follow the event. */
   readonly tellsPositions: boolean;
   readonly requestHeaders: readonly string[];
@@ -84,42 +88,13 @@ export function compileProfile(profile: Profile, builtIn = false): CompiledProfi
 }
 
 function compile(profile: Profile, builtIn: boolean): CompiledProfile {
-  const { match = {}, cursor = {}, epoch = {}, window = {} } = profile;
-  const signs = conditions(match.signs).map((c) => ({ condition: c, fromServer: c.fromServer }));
-  const described = {
-    signs,
-    path: pattern(match.path),
-    key: pattern(profile.key),
-    stream: places(profile.stream),
-    events: places(profile.events),
-    reply: profile.reply && {
-      sent: parsePlace(profile.reply.sent),
-      received: parsePlace(profile.reply.received),
-    },
-    cursorSent: places(cursor.sent),
-    cursorReceived: places(cursor.received),
-    count: cursor.count && {
-      of: conditions(cursor.count.of),
-      set: parsePlace(cursor.count.set),
-      when: compileCondition(cursor.count.when),
-    },
-    epochSent: places(epoch.sent),
-    epochReceived: places(epoch.received),
-    echo: places(profile.echo),
-    windowSize: places(window.size),
-    oldest: places(window.oldest),
-    tail: places(profile.tail),
-    resumed: conditions(profile.resumed),
-    reset: conditions(profile.reset),
-    origin: conditions(profile.origin),
-    refused: conditions(profile.refused),
-    control: conditions(profile.control),
-    payload: profile.payload === undefined ? undefined : parsePlace(profile.payload),
-    identity: places(profile.identity),
-  };
+  const { match = {}, cursor = {}, epoch = {} } = profile;
+  const described = { ...readPlaces(profile), ...readConditions(profile) };
   return {
     ...described,
     ...needs(described),
+    path: pattern(match.path),
+    key: pattern(profile.key),
     name: profile.name,
     builtIn,
     source: profile,
@@ -131,6 +106,42 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
     separator: cursor.separator ?? '_',
     epochIsSession: epoch.session ?? false,
     neverResumes: profile.neverResumes ?? false,
+  };
+}
+
+function readPlaces(profile: Profile): DescribedPlaces {
+  const { cursor = {}, epoch = {}, window = {}, reply } = profile;
+  return {
+    stream: places(profile.stream),
+    events: places(profile.events),
+    reply: reply && { sent: parsePlace(reply.sent), received: parsePlace(reply.received) },
+    cursorSent: places(cursor.sent),
+    cursorReceived: places(cursor.received),
+    epochSent: places(epoch.sent),
+    epochReceived: places(epoch.received),
+    echo: places(profile.echo),
+    windowSize: places(window.size),
+    oldest: places(window.oldest),
+    tail: places(profile.tail),
+    payload: profile.payload === undefined ? undefined : parsePlace(profile.payload),
+    identity: places(profile.identity),
+  };
+}
+
+function readConditions({ match, cursor, ...profile }: Profile): DescribedConditions {
+  const count = cursor?.count;
+  return {
+    signs: conditions(match?.signs).map((c) => ({ condition: c, fromServer: c.fromServer })),
+    count: count && {
+      of: conditions(count.of),
+      set: parsePlace(count.set),
+      when: compileCondition(count.when),
+    },
+    resumed: conditions(profile.resumed),
+    reset: conditions(profile.reset),
+    origin: conditions(profile.origin),
+    refused: conditions(profile.refused),
+    control: conditions(profile.control),
   };
 }
 
@@ -159,35 +170,41 @@ function known<T extends string>(name: T): T {
   throw new SyntaxError(`codec "${name}" is unknown: expected one of ${CODEC_NAMES.join(', ')}`);
 }
 
-type Described = Pick<
+type DescribedPlaces = Pick<
   CompiledProfile,
-  | 'signs'
   | 'stream'
   | 'events'
   | 'reply'
   | 'cursorSent'
   | 'cursorReceived'
-  | 'count'
   | 'epochSent'
   | 'epochReceived'
   | 'echo'
   | 'windowSize'
   | 'oldest'
   | 'tail'
-  | 'resumed'
-  | 'reset'
-  | 'origin'
-  | 'refused'
-  | 'control'
   | 'payload'
   | 'identity'
 >;
+
+type DescribedConditions = Pick<
+  CompiledProfile,
+  'signs' | 'count' | 'resumed' | 'reset' | 'origin' | 'refused' | 'control'
+>;
+
+type Described = DescribedPlaces & DescribedConditions;
 
 function needs(
   d: Described,
 ): Pick<
   CompiledProfile,
-  'readsFrames' | 'tellsPositions' | 'requestHeaders' | 'responseHeaders' | 'positionQueries'
+  | 'readsFrames'
+  | 'readsEvents'
+  | 'usesEventIds'
+  | 'tellsPositions'
+  | 'requestHeaders'
+  | 'responseHeaders'
+  | 'positionQueries'
 > {
   const parts = allParts(d);
   const named = (source: PlaceSource): string[] => [
@@ -197,6 +214,12 @@ function needs(
     part.source === 'json' || (part.source === 'sse' && part.name !== 'id');
   return {
     readsFrames: parts.some(inFrames),
+    readsEvents:
+      allParts({ ...d, signs: [] }).some(inFrames) ||
+      d.epochReceived.flat().some((part) => part.source === 'codec') ||
+      d.count !== undefined ||
+      !isEventIdAlone(d.cursorReceived),
+    usesEventIds: isEventIdAlone(d.cursorReceived),
     tellsPositions:
       d.tail.length > 0 || (d.control.length > 0 && d.cursorReceived.flat().some(inFrames)),
     requestHeaders: named('req-header'),
@@ -206,6 +229,12 @@ function needs(
       .filter((part) => part.source === 'query')
       .map((part) => part.name),
   };
+}
+
+/** The scanner knows the event's id; any other position has to be read. */
+function isEventIdAlone(received: readonly Place[]): boolean {
+  const parts = received.flat();
+  return parts.every((part) => part.source === 'sse' && part.name === 'id' && !part.pattern);
 }
 
 function allParts(d: Described): PlacePart[] {

@@ -25,6 +25,7 @@ import type { Verdict } from '../verdict.ts';
 import type { ServerEvidence } from './classify-server.ts';
 import { classifyServer, missedByServer } from './classify-server.ts';
 import { declaredBy } from './declared.ts';
+import { ReplayFollower } from './replay-follower.ts';
 import type { ServerStream, ServerStreams } from './server-streams.ts';
 import type { WrittenLog } from './written-log.ts';
 
@@ -46,7 +47,6 @@ export class ServerConnection implements StreamConnection, SseSink {
   readonly ordinal: number;
   settled = false;
   events = 0;
-  repeated = 0;
   context: unknown;
   readonly previous: unknown;
   readonly #engine: ServerEngine;
@@ -61,11 +61,7 @@ export class ServerConnection implements StreamConnection, SseSink {
   #epoch: string | undefined;
   #firstId: string | undefined;
   #sawId = false;
-  /** Index of the log entry that comes next here; −1 until the first event is placed. */
-  #next = -1;
-  #replayed = 0;
-  #wanted: number | undefined;
-  #replaying: boolean;
+  readonly #follower: ReplayFollower;
   #over = false;
 
   constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts) {
@@ -77,11 +73,15 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.#stream = engine.streams.open(request, facts.request, this.#cursor, this.#profile);
     this.ordinal = this.#stream.connections++;
     this.previous = this.#stream.lastContext;
-    this.#replaying = this.#cursor !== undefined;
+    this.#follower = new ReplayFollower(this.#stream.log, this.#cursor !== undefined);
   }
 
   get resumeRequested(): boolean {
     return this.#cursor !== undefined;
+  }
+
+  get repeated(): number {
+    return this.#follower.repeated;
   }
 
   get protocol(): string {
@@ -148,7 +148,7 @@ export class ServerConnection implements StreamConnection, SseSink {
   /** Hot path: one event written. */
   event(scanner: SseScanner): void {
     if (scanner.dataLength === 0) return;
-    if (this.#profile.readsFrames) {
+    if (this.#profile.readsEvents) {
       this.#readEvent(scanner);
       return;
     }
@@ -184,51 +184,22 @@ export class ServerConnection implements StreamConnection, SseSink {
     }
     const { log } = this.#stream;
     const before = log.length;
-    const index = this.#place(log, idTag, idNumber, payloadTag);
-    if (index !== undefined) this.#countRepeat(index);
-    else this.#replaying = false;
+    const index = this.#follower.follow(idTag, idNumber, payloadTag);
     if (!isFirst) return;
     const payload = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
     this.#first(id, index, payload, before);
     if (this.#evidence === undefined && payload === 'other') log.reusesIds = true;
   }
 
-  /** @returns the index at which the event was written before; `undefined` when it is new. */
-  #place(log: WrittenLog, idTag: number, idNumber: number, payloadTag: number): number | undefined {
-    const expected = this.#next;
-    if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
-      this.#next++;
-      return expected;
-    }
-    if (expected >= 0 && log.isFiltered) return undefined;
-    if (expected === log.length || log.length === 0) {
-      log.append(idTag, idNumber, payloadTag);
-      this.#next = log.length;
-      return undefined;
-    }
-    const found = log.find(idTag, idNumber);
-    // Not what follows here, and not the beginning of a replay: others were sent what this was not.
-    if (expected >= 0) log.isFiltered = true;
-    if (found === undefined) log.append(idTag, idNumber, payloadTag);
-    this.#next = found === undefined ? log.length : found + 1;
-    return found;
-  }
-
-  #countRepeat(index: number): void {
-    if (!this.#replaying) return;
-    this.#replayed++;
-    if (this.#wanted !== undefined && index < this.#wanted) this.repeated++;
-  }
-
   #gather(cursor: string): void {
     const { log } = this.#stream;
     const trusted = !log.isFiltered && !log.reusesIds;
-    this.#wanted = trusted ? wantedIndex(log, cursor, this.#profile) : undefined;
+    this.#follower.wanted = trusted ? wantedIndex(log, cursor, this.#profile) : undefined;
     this.#evidence = {
       phase: 'open',
       refusal: undefined,
       declared: declaredBy(this.#subject?.continuity, cursor, this.#profile.choices),
-      wantedIndex: this.#wanted,
+      wantedIndex: this.#follower.wanted,
       logLength: log.length,
       first: undefined,
     };
@@ -286,14 +257,14 @@ export class ServerConnection implements StreamConnection, SseSink {
       requestedCursor: this.#cursor,
       firstCursor: this.#firstId,
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : undefined,
-      replayed: this.#cursor === undefined ? undefined : this.#replayed,
+      replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
     };
   }
 
   #scan(): SseScanner {
     this.#scanner ??= new Scanner(this, {
       payload: this.#engine.hashesPayloads ? 'hash' : 'none',
-      keep: this.#profile.readsFrames,
+      keep: this.#profile.readsEvents,
     });
     return this.#scanner;
   }

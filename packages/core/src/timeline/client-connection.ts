@@ -12,39 +12,29 @@ import type { SseFields, Subject } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
+import { noteFirst } from './delivery.ts';
 import type { Engine } from './engine.ts';
-import type { HeaderFacts } from './facts.ts';
-import { claimOf, continuityOf, subjectOf } from './facts.ts';
+import { ConnectionFacts } from './facts.ts';
 import { Frame } from './frame.ts';
-import { keyOf, placeOf } from './key.ts';
 import { applyHeaders, opensStream, refusalOf } from './lane-facts.ts';
 import { Lanes } from './lanes.ts';
-import type { LogicalStream, OpenConnection } from './logical-stream.ts';
+import type { OpenConnection } from './logical-stream.ts';
 import { Messages } from './message-order.ts';
 import { ProfileChoice } from './profile-choice.ts';
-import type { Association } from './registry.ts';
-import type { RequestFacts } from './request-facts.ts';
 import { copyHeaders, factsOf } from './request-facts.ts';
-
-const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+import { Seat } from './seat.ts';
 
 /** One connection of a client: from its request to its verdict and its end. */
 export class ClientConnection implements StreamConnection, OpenConnection, SseSink {
   readonly role = 'client';
   readonly transport: Transport;
-  ordinal = 0;
   context: unknown;
-  previous: unknown;
   readonly #engine: Engine;
-  readonly #at: number;
-  #stream: LogicalStream | undefined;
-  #facts: HeaderFacts;
-  #override: string | undefined;
-  #cursor: string | undefined;
+  readonly #seat: Seat;
+  readonly #facts: ConnectionFacts;
   readonly #choice: ProfileChoice;
   #messages: Messages | undefined;
-  #sent: unknown[] = [];
-  #lanes: Lanes;
+  readonly #lanes: Lanes;
   #scanner: SseScanner | undefined;
   #textual = false;
   #lastNumber = -1;
@@ -54,13 +44,23 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   constructor(engine: Engine, request: StreamRequest, at: number) {
     this.#engine = engine;
-    this.#at = at;
-    engine.load.connections++;
+    this.#seat = new Seat(engine, this, at);
     this.transport = request.transport;
     this.#choice = new ProfileChoice(engine, request.transport);
-    this.#facts = this.#readRequest(request);
+    this.#facts = new ConnectionFacts(factsOf(request, engine.requestHeaders));
+    this.#seat.askKey(request);
     this.#lanes = new Lanes(engine, this);
-    this.#associate(this.#choice.start(this.#facts.request, this.#subject()));
+    const { request: facts } = this.#facts;
+    const subject = this.#subject();
+    this.#sit(this.#choice.start(facts, subject, (profile) => this.#seat.keyFor(facts, profile)));
+  }
+
+  get ordinal(): number {
+    return this.#seat.ordinal;
+  }
+
+  get previous(): unknown {
+    return this.#seat.previous;
   }
 
   get resumeRequested(): boolean {
@@ -90,25 +90,20 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   redirect(request: StreamRequest): void {
-    const { path, target, method } = this.#facts.request;
-    const next = this.#readRequest(request);
-    // L6: the key is the first request's, the cursor the last one's.
-    this.#facts = { ...next, request: { ...next.request, path, target, method } };
-    this.#associate(this.#choice.profile);
+    this.#facts.redirected(factsOf(request, this.#engine.requestHeaders));
+    this.#sit(this.#choice.profile);
   }
 
   response(status: number, header: HeaderLookup): boolean {
-    const { request } = this.#facts;
-    const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
-    this.#facts = { request, responseHeaders, status };
+    this.#facts.answered(status, copyHeaders(this.#engine.responseHeaders, header));
     this.#opens = opensStream(this.transport, status, header('content-type'));
     const subject = this.#subject();
     this.#meetSigns(() => [subject]);
-    if (this.#stream) this.#choice.headersRead(this.#stream);
+    if (this.#seat.stream) this.#choice.headersRead(this.#seat.stream);
     this.#applyHeaders();
     if (!this.#opens) {
       this.#lanes.refuse(refusalOf(status));
-      this.end('eof', this.#at);
+      this.end('eof');
       return false;
     }
     this.#lanes.evaluate(this.#choice.isOpen);
@@ -139,25 +134,15 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#readText();
   }
 
-  end(end: ConnectionEnd, at: number): void {
+  end(end: ConnectionEnd, at?: number): void {
     if (this.#over) return;
     this.#over = true;
-    this.#engine.load.connections--;
     this.#scanner?.end();
     this.#choice.giveUp();
     this.#messages?.release();
-    const { cursor } = this;
-    const reports = this.#lanes.finish(end, cursor);
-    const stream = this.#stream;
-    if (stream !== undefined) {
-      stream.open.delete(this);
-      const answered = this.#facts.status !== undefined;
-      const counts = this.#opens || (answered && this.#lanes.isReconnect);
-      if (counts) stream.remember({ end, at, cursor, context: this.context });
-      else stream.connections--;
-      if (counts || stream.ended.length > 0) this.#engine.registry.closed(stream);
-      else this.#engine.registry.discard(stream);
-    }
+    const reports = this.#lanes.finish(end, this.cursor);
+    const wasAnswered = this.#facts.status !== undefined;
+    this.#seat.leave(this.#opens || (wasAnswered && this.#seat.isReconnect), end, at);
     this.#engine.observer.ended(this, end, reports);
   }
 
@@ -173,10 +158,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     }
     const { main } = this.#lanes;
     const idTag = scanner.hasId ? scanner.idTag : 0;
-    const payload = main.deliver(idTag, scanner.payloadTag, 0, this.ordinal & 0xffff);
+    const payload = main.deliver(idTag, scanner.payloadTag, 0, this.#lanes.mark);
     if (scanner.hasId) this.#followNumber(scanner.idNumber);
     if (main.evidence !== undefined) {
-      this.#lanes.first(main, scanner.hasId ? scanner.lastEventId : undefined, payload);
+      noteFirst(main, scanner.hasId ? scanner.lastEventId : undefined, payload);
       this.#lanes.evaluate(this.#choice.isOpen);
     }
   }
@@ -186,7 +171,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (!scanner.hasId) return;
     this.#sawId = true;
     const { main } = this.#lanes;
-    if (this.#textual && main.lastId !== undefined) main.lastId = scanner.lastEventId;
+    if (this.#textual && this.#choice.profile.usesEventIds) main.lastId = scanner.lastEventId;
     if (main.evidence === undefined || scanner.idLength === 0) return;
     main.evidence.tailText = scanner.lastEventId;
     this.#lanes.evaluate(this.#choice.isOpen);
@@ -262,80 +247,34 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const { identity, identityKeys } = this.#engine;
     const textual =
       this.#choice.isOpen ||
-      this.#choice.profile.readsFrames ||
-      this.#choice.profile.cursorReceived.length > 1 ||
-      !this.#choice.profile.builtIn ||
+      this.#choice.profile.readsEvents ||
       identityKeys.length > 0 ||
       identity === 'canonical-json';
     if (textual === this.#textual) return;
     this.#textual = textual;
     this.#scanner?.setKeep(textual);
-  }
-
-  #readRequest(request: StreamRequest): HeaderFacts {
-    const facts: RequestFacts = factsOf(request, this.#engine.requestHeaders);
-    this.#override ??= this.#engine.streamKey?.(request);
-    const body = request.body?.();
-    this.#sent = body === undefined ? [] : [body];
-    return { request: facts, responseHeaders: NO_HEADERS, status: undefined };
+    // From here on the scanner alone knows the cursor.
+    if (!textual && this.#choice.profile.usesEventIds) this.#lanes.main.lastId = undefined;
   }
 
   #subject(): Subject {
-    const subject = subjectOf(this.#facts, this.#sent);
-    const continuity = this.#facts.responseHeaders.has('stream-continuity')
-      ? continuityOf(this.#facts, claimOf(this.#choice.profile, subject))
-      : undefined;
-    return continuity === undefined ? subject : { ...subject, continuity };
+    return this.#facts.subject(this.#choice.profile);
   }
 
-  #keyFor(profile: CompiledProfile): string {
-    if (this.#override !== undefined) return `key ${this.#override}`;
-    const isGeneric = profile === this.#engine.generic[this.transport];
-    return keyOf(this.#facts.request, isGeneric ? undefined : profile);
-  }
-
-  /** @param keyed the profile whose key finds the stream; it may be a presumption still. */
-  #associate(keyed: CompiledProfile): void {
-    const { request } = this.#facts;
-    const claim = claimOf(this.#choice.profile, this.#subject());
-    const before = this.#stream;
-    const found =
-      this.#continues(claim.cursor) ??
-      this.#engine.registry.associate({
-        request,
-        key: this.#keyFor(keyed),
-        place: placeOf(request),
-        cursor: claim.cursor,
-        profile: this.#choice.profile,
-        at: this.#at,
-        current: before,
-      });
-    if (found.stream !== before) {
-      before?.open.delete(this);
-      if (before) this.#engine.registry.discard(before);
-      found.stream.open.add(this);
-      this.ordinal = found.stream.connections++;
-    }
-    this.#stream = found.stream;
-    this.#cursor = claim.cursor;
-    this.previous = found.previous ?? this.previous;
-    if (!this.#choice.isGeneric) found.stream.profile ??= this.#choice.profile;
-    this.#lanes.attach(found.stream, this.#choice.profile, claim, found.reconnect);
-  }
-
-  /** A predecessor that was found stays, unless another cursor has come to light. */
-  #continues(cursor: string | undefined): Association | undefined {
-    const stream = this.#stream;
-    if (stream === undefined || !this.#lanes.isReconnect || cursor !== this.#cursor)
-      return undefined;
-    return { stream, reconnect: true, previous: this.previous };
+  /** @param keyed the profile whose key finds the stream. */
+  #sit(keyed: CompiledProfile): void {
+    const { profile, isGeneric } = this.#choice;
+    const claim = this.#facts.claim(profile);
+    const stream = this.#seat.take(this.#facts.request, keyed, profile, claim.cursor);
+    if (!isGeneric) stream.profile ??= profile;
+    this.#lanes.attach(stream, profile, claim, this.#seat.isReconnect);
   }
 
   /** What was read as another protocol is read again once one is confirmed. */
   #meetSigns(see: (profile: CompiledProfile) => readonly Subject[]): void {
-    const stream = this.#stream;
+    const { stream } = this.#seat;
     if (stream === undefined || !this.#choice.meetSigns(stream, see)) return;
-    this.#associate(this.#choice.profile);
+    this.#sit(this.#choice.profile);
     if (this.#facts.status !== undefined) this.#applyHeaders();
   }
 

@@ -6,6 +6,8 @@ import { readFirst, resolvePointer } from '../profile/place.ts';
 import type { Claim } from './lane-evidence.ts';
 import type { RequestFacts } from './request-facts.ts';
 
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+
 /** What request and response headers say; every subject of the connection builds on it. */
 export interface HeaderFacts {
   readonly request: RequestFacts;
@@ -62,4 +64,50 @@ export function claimOf(profile: CompiledProfile, subject: Subject): Claim {
 
 export function continuityOf(facts: HeaderFacts, claim: Claim): ContinuityMembers | undefined {
   return readContinuity(facts.responseHeaders.get('stream-continuity'), claim.cursor);
+}
+
+/** What one connection of a client has said and heard outside of its frames. */
+export class ConnectionFacts {
+  #headers: HeaderFacts;
+  #sent: readonly unknown[];
+
+  constructor(request: RequestFacts) {
+    this.#headers = { request, responseHeaders: NO_HEADERS, status: undefined };
+    this.#sent = bodyOf(request);
+  }
+
+  get request(): RequestFacts {
+    return this.#headers.request;
+  }
+
+  get status(): number | undefined {
+    return this.#headers.status;
+  }
+
+  /** L6: the key is the first request's, the cursor the last one's. */
+  redirected(next: RequestFacts): void {
+    const { path, target, method } = this.request;
+    const request = { ...next, path, target, method };
+    this.#headers = { request, responseHeaders: NO_HEADERS, status: undefined };
+    this.#sent = bodyOf(next);
+  }
+
+  answered(status: number, responseHeaders: ReadonlyMap<string, string>): void {
+    this.#headers = { request: this.request, responseHeaders, status };
+  }
+
+  claim(profile: CompiledProfile): Claim {
+    return claimOf(profile, subjectOf(this.#headers, this.#sent));
+  }
+
+  subject(profile: CompiledProfile): Subject {
+    const subject = subjectOf(this.#headers, this.#sent);
+    if (!this.#headers.responseHeaders.has('stream-continuity')) return subject;
+    return { ...subject, continuity: continuityOf(this.#headers, claimOf(profile, subject)) };
+  }
+}
+
+function bodyOf({ body }: RequestFacts): readonly unknown[] {
+  const value = body?.();
+  return value === undefined ? [] : [value];
 }

@@ -1,16 +1,15 @@
 import type { ConnectionEnd, StreamConnection, StreamReport } from '../connection.ts';
-import type { PayloadUnderId } from '../evidence.ts';
 import { SeenEvents } from '../history.ts';
-import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import { anyHolds, holds } from '../profile/condition.ts';
+import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst, readPlace } from '../profile/place.ts';
 import type { RefusedReason } from '../verdict.ts';
+import { deliver, positionOf, setCounter } from './delivery.ts';
 import type { Engine } from './engine.ts';
 import { claimOf, withSent } from './facts.ts';
 import type { FrameFacts } from './frame.ts';
-import { Frame, itemsOf, keyTagOf, payloadTagOf, readFrame } from './frame.ts';
+import { Frame, itemsOf, readFrame } from './frame.ts';
 import { Lane } from './lane.ts';
 import type { Claim, Held } from './lane-evidence.ts';
 import { LaneEvidence } from './lane-evidence.ts';
@@ -124,18 +123,6 @@ export class Lanes {
     return lanes.map((lane) => this.#report(lane));
   }
 
-  /** The first application event of a stream decides; later ones change nothing (R18a). */
-  first(lane: Lane, id: string | undefined, payload: PayloadUnderId): void {
-    const { evidence } = lane;
-    if (evidence === undefined) return;
-    if (evidence.reset) evidence.deliveredSinceReset = true;
-    if (evidence.delivered) return;
-    evidence.delivered = true;
-    evidence.firstId = id;
-    evidence.firstPayload = payload;
-    lane.firstId = id;
-  }
-
   /** A message of the client: it may name a stream, a cursor, a token. */
   sent(value: unknown, profile: CompiledProfile, base: Subject): void {
     const own: Subject = { ...withSent(base, [value]), json: value };
@@ -154,7 +141,7 @@ export class Lanes {
     if (claim.cursor !== undefined) lane.reconnect = true;
   }
 
-  read(frame: Frame, profile: CompiledProfile, payloadTag: number, isEmpty: boolean): void {
+  read(frame: Frame, profile: CompiledProfile, scanned: number, isEmpty: boolean): void {
     const name = this.#nameOf(frame, profile);
     const addressed = name === undefined ? undefined : this.#lane(name);
     const sent = addressed?.sent ?? this.#mainMessages;
@@ -167,8 +154,9 @@ export class Lanes {
     }
     const receiver = addressed?.lane ?? this.main;
     if (isEvent) {
-      const position = this.#position(receiver, profile, facts, subject);
-      this.#deliver(receiver, profile, subject, position, payloadTag);
+      const position = positionOf(receiver, profile, subject, facts.position);
+      const { mark } = this;
+      deliver(this.#engine, profile, receiver, { frame: subject, position, scanned, mark });
     }
     for (const item of items) this.#deliverItem(receiver, profile, subject, item);
   }
@@ -188,48 +176,23 @@ export class Lanes {
       lane.epoch = facts.epoch;
       if (lane.settled) lane.state.heldEpoch = facts.epoch;
     }
-    const { count } = profile;
-    if (count !== undefined && holds(count.when, frame)) {
-      const next = readPlace(count.set, frame, profile.separator);
-      if (next !== undefined && /^\d+$/.test(next)) lane.state.counter = BigInt(next);
-    }
+    setCounter(lane, profile, frame);
   }
 
   #deliverItem(lane: Lane, profile: CompiledProfile, frame: Frame, item: unknown): void {
     const inner = Frame.of(frame, item, JSON.stringify(item));
-    const facts = readFrame(profile, inner);
-    if (facts.position !== undefined) lane.lastId = facts.position;
-    this.#deliver(lane, profile, inner, facts.position, undefined);
+    const { position } = readFrame(profile, inner);
+    if (position !== undefined) lane.lastId = position;
+    deliver(this.#engine, profile, lane, {
+      frame: inner,
+      position,
+      scanned: undefined,
+      mark: this.mark,
+    });
   }
 
-  /** Written positions, or the one a protocol counts without writing it (SignalR). */
-  #position(
-    lane: Lane,
-    profile: CompiledProfile,
-    facts: FrameFacts,
-    frame: Frame,
-  ): string | undefined {
-    const { count } = profile;
-    if (count === undefined || !anyHolds(count.of, frame)) return facts.position;
-    const position = lane.state.counter ?? 1n;
-    lane.state.counter = position + 1n;
-    lane.lastId = String(position);
-    return lane.lastId;
-  }
-
-  #deliver(
-    lane: Lane,
-    profile: CompiledProfile,
-    frame: Frame,
-    position: string | undefined,
-    scanned: number | undefined,
-  ): void {
-    const tag = payloadTagOf(this.#engine, profile, frame, scanned);
-    const own = position !== undefined && position === frame.sse?.id;
-    const idTag = own ? frame.idTag : position === undefined ? 0 : idTagOf(position);
-    const mark = this.#connection.ordinal & 0xffff;
-    const payload = lane.deliver(idTag, tag, keyTagOf(this.#engine, profile, frame), mark);
-    this.first(lane, position, payload);
+  get mark(): number {
+    return this.#connection.ordinal & 0xffff;
   }
 
   #step(lane: Lane, held: boolean): void {
@@ -247,7 +210,7 @@ export class Lanes {
   /** A generic stream says nothing more about its reconnect after its first event. */
   #mayStillRevise(lane: Lane): boolean {
     if (lane.verdict === undefined || lane.revised) return false;
-    return lane.events === 0 || this.#profile.readsFrames || !this.#profile.builtIn;
+    return lane.events === 0 || this.#profile.readsEvents;
   }
 
   #report(lane: Lane): StreamReport {

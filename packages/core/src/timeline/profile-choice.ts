@@ -3,7 +3,6 @@ import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import type { Engine } from './engine.ts';
-import { keyOf } from './key.ts';
 import type { LogicalStream } from './logical-stream.ts';
 import type { RequestFacts } from './request-facts.ts';
 
@@ -43,11 +42,15 @@ export class ProfileChoice {
    * generic one.
    * @returns the profile whose key finds the stream; it may be a presumption still.
    */
-  start(request: RequestFacts, subject: Subject): CompiledProfile {
+  start(
+    request: RequestFacts,
+    subject: Subject,
+    keyFor: (profile: CompiledProfile | undefined) => string,
+  ): CompiledProfile {
     const { profiles, registry } = this.#engine;
     const { confirmed, open } = candidatesFor(profiles, this.#transport, request.target);
     const presumed = confirmed ?? open.find((profile) => signsMet(profile, subject) !== 0);
-    const known = registry.profileOf(keyOf(request, presumed));
+    const known = registry.profileOf(keyFor(presumed));
     const fits = known?.transport === undefined || known.transport === this.#transport;
     if (known !== undefined && fits) this.profile = known;
     else if (confirmed !== undefined) this.profile = confirmed;

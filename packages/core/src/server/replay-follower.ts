@@ -1,0 +1,59 @@
+import type { WrittenLog } from './written-log.ts';
+
+/**
+ * Follows one connection along the log of its stream: which of its events were written before, and
+ * how many a resumed reader was sent again. Comparing with the entry that comes next keeps a
+ * broadcast to many readers at two array reads an event.
+ */
+export class ReplayFollower {
+  /** Events written again before the first new one. */
+  replayed = 0;
+  /** Of these, the ones that the reader had acknowledged. */
+  repeated = 0;
+  /** Index of the event that a perfect replay begins with; `undefined` when nobody can tell. */
+  wanted: number | undefined;
+  readonly #log: WrittenLog;
+  /** Index of the log entry that comes next here; −1 until the first event is placed. */
+  #next = -1;
+  #replaying: boolean;
+
+  /** @param resumes the request carries a cursor. */
+  constructor(log: WrittenLog, resumes: boolean) {
+    this.#log = log;
+    this.#replaying = resumes;
+  }
+
+  /** @returns the index at which the event was written before; `undefined` when it is new. */
+  follow(idTag: number, idNumber: number, payloadTag: number): number | undefined {
+    const index = this.#place(idTag, idNumber, payloadTag);
+    if (index === undefined) this.#replaying = false;
+    else if (this.#replaying) {
+      this.replayed++;
+      if (this.wanted !== undefined && index < this.wanted) this.repeated++;
+    }
+    return index;
+  }
+
+  #place(idTag: number, idNumber: number, payloadTag: number): number | undefined {
+    const log = this.#log;
+    const expected = this.#next;
+    if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
+      this.#next++;
+      return expected;
+    }
+    if (expected >= 0 && log.isFiltered) return undefined;
+    if (expected === log.length || log.length === 0)
+      return this.#append(idTag, idNumber, payloadTag);
+    const found = log.find(idTag, idNumber);
+    // Not what follows here, and not the beginning of a replay: others were sent what this was not.
+    if (expected >= 0) log.isFiltered = true;
+    if (found === undefined) return this.#append(idTag, idNumber, payloadTag);
+    this.#next = found + 1;
+    return found;
+  }
+
+  #append(idTag: number, idNumber: number, payloadTag: number): undefined {
+    this.#log.append(idTag, idNumber, payloadTag);
+    this.#next = this.#log.length;
+  }
+}
