@@ -128,9 +128,12 @@ test('a stopped decoder says nothing more', async () => {
   expect([it.text(), it.failures, done]).toEqual(['', [], false]);
 });
 
-test.each([undefined, '', 'identity', ' Identity'])('%o needs no decoder', (coding) => {
-  expect(contentDecoder(coding, { decoded() {}, failed() {} })).toBe('identity');
-});
+test.each([undefined, '', 'identity', ' Identity', 'none', 'UTF-8'])(
+  '%o needs no decoder',
+  (coding) => {
+    expect(contentDecoder(coding, { decoded() {}, failed() {} })).toBe('identity');
+  },
+);
 
 test.each(['aws-chunked', 'gzip, br'])('%s is not supported', (coding) => {
   expect(contentDecoder(coding, { decoded() {}, failed() {} })).toBe('unsupported');

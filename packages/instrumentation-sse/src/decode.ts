@@ -72,6 +72,17 @@ const CODECS: ReadonlyMap<string, Codec> = new Map<string, Codec>([
   ['zstd', () => createZstdDecompress(ZSTD)],
 ]);
 
+// Names that change nothing: `none` is a common plea to proxies not to buffer (graphql-sse sends it),
+// the others are misunderstandings. Clients pass such bodies through.
+const NO_CODING: ReadonlySet<string> = new Set([
+  '',
+  'identity',
+  'none',
+  'utf-8',
+  'utf8',
+  'chunked',
+]);
+
 class StreamDecoder implements Decoder {
   readonly #codec: Codec;
   readonly #sink: DecoderSink;
@@ -157,7 +168,7 @@ export function contentDecoder(
   limits: DecoderLimits = LIMITS,
 ): Decoder | 'identity' | 'unsupported' {
   const coding = (contentEncoding ?? '').trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return 'identity';
+  if (NO_CODING.has(coding)) return 'identity';
   const codec = CODECS.get(coding);
   return codec === undefined ? 'unsupported' : new StreamDecoder(codec, sink, limits);
 }
