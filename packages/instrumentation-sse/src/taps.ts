@@ -2,6 +2,7 @@ import type { Role, StreamObserver, StreamTimeline } from '@sameriver/core';
 import { createClientTimeline, createServerTimeline } from '@sameriver/core';
 import type { StreamRecorder } from '@sameriver/telemetry';
 import { startClientTap } from './client/client-tap.ts';
+import type { ReplayControl } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
 import { startServerTap } from './server/server-tap.ts';
 import type { StopTap, TapHost } from './tap.ts';
@@ -20,7 +21,7 @@ export function startTaps(config: SseInstrumentationConfig, recorder: StreamReco
   const hostFor = (role: Role, timeline: StreamTimeline): TapHost => {
     const { ignoreRequest } = config;
     return {
-      timeline,
+      timeline: announced(timeline, config[replayControl]?.opened),
       recorder,
       now: () => performance.now(),
       later:
@@ -91,6 +92,21 @@ function observed(first: StreamObserver, second: StreamObserver | undefined): St
     ended: (...said) => {
       first.ended(...said);
       second.ended(...said);
+    },
+  };
+}
+
+function announced(
+  timeline: StreamTimeline,
+  opened: ReplayControl['opened'] | undefined,
+): StreamTimeline {
+  if (opened === undefined) return timeline;
+  return {
+    wants: (request) => timeline.wants(request),
+    open: (request, at) => {
+      const connection = timeline.open(request, at);
+      opened(connection);
+      return connection;
     },
   };
 }

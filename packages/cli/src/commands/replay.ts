@@ -44,14 +44,22 @@ async function replayFile(
     const render = options.format === 'json' ? jsonLine : textLines;
     terminal.out(render(replayed, transcript, options.side, terminal));
     const unmet = unmetExpectations(replayed, transcript, options.side);
-    for (const difference of unmet) terminal.err(`${file}: ${printable(difference)}\n`);
+    for (const difference of unmet) terminal.err(`${printable(`${file}: ${difference}`)}\n`);
     return unmet.length === 0 ? MET : UNMET;
   } catch (error) {
-    if (error instanceof BadTranscript) terminal.err(`${printable(error.message)}\n`);
-    else if (error instanceof ReplayStuck) terminal.err(`${file}: ${error.message}\n`);
-    else throw error;
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    terminal.err(`${printable(`${file}: ${problem}`)}\n`);
     return BAD;
   }
+}
+
+/** What is wrong with the file; `undefined` when something is wrong with us. */
+function problemOf(error: unknown): string | undefined {
+  if (error instanceof BadTranscript || error instanceof ReplayStuck) return error.message;
+  // What a profile or an identity says is compiled when the instrumentation starts.
+  if (error instanceof SyntaxError) return `/options: ${error.message}`;
+  return undefined;
 }
 
 /** `expect` is the client's view, so a server's verdicts are not measured by it. */

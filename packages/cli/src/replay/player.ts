@@ -7,8 +7,10 @@ import { within } from './within.ts';
 
 /** What the player tells the instrumentation that watches. */
 export interface Watched {
-  /** From now on things happen on this connection of the transcript. */
+  /** A client is about to make this connection of the transcript. */
   enter(connection: number): void;
+  /** It has followed a redirect, so that the same attempt is now this connection (L6). */
+  follow(connection: number): void;
   /** `decisionTimeout` has elapsed for every connection that is open now (R16). */
   elapse(): void;
 }
@@ -48,7 +50,7 @@ async function playAttempt(hops: Attempt['hops'], stage: Stage): Promise<Exchang
   for (const [position, hop] of hops.entries()) {
     const arrival = await within(nextArrival(server, exchange), `connection ${hop.index}`);
     requireSame(arrival, hop.request);
-    watched.enter(hop.index);
+    if (position > 0) watched.follow(hop.index);
     const next = hops[position + 1];
     if (next === undefined) await playLast(hop, arrival, exchange, watched);
     else redirect(hop, next, arrival, server.origin);

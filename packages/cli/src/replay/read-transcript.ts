@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Transcript } from '@sameriver/core';
 import { parseTranscript, ShapeError } from '@sameriver/core';
 
-/** The message says which file, where in it, and what is wrong there. */
+/** The message says where in the file, and what is wrong there. */
 export class BadTranscript extends Error {
   override readonly name = 'BadTranscript';
 }
@@ -13,12 +13,12 @@ export class BadTranscript extends Error {
  * @throws BadTranscript for a file that cannot be read, is no JSON, or is no transcript.
  */
 export async function readTranscript(file: string): Promise<Transcript> {
-  const json = parseJson(file, await readText(file));
+  const json = parseJson(await readText(file));
   try {
     return parseTranscript(json);
   } catch (cause) {
     if (!(cause instanceof ShapeError)) throw cause;
-    throw new BadTranscript(`${file}: ${cause.message}`, { cause });
+    throw new BadTranscript(cause.message, { cause });
   }
 }
 
@@ -27,15 +27,16 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     const { message } = cause as Error;
-    throw new BadTranscript(`${file}: cannot be read: ${message}`, { cause });
+    throw new BadTranscript(`cannot be read: ${message}`, { cause });
   }
 }
 
-function parseJson(file: string, text: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Editors on Windows put a byte order mark first; it is no part of the JSON.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const { message } = cause as SyntaxError;
-    throw new BadTranscript(`${file}: is no JSON: ${message}`, { cause });
+    throw new BadTranscript(`is no JSON: ${message}`, { cause });
   }
 }

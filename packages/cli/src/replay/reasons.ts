@@ -1,7 +1,16 @@
-import type { Reason } from '@sameriver/core';
+import type { Reason, Role } from '@sameriver/core';
 
-/** What each reason means, for a verdict to which the transcript has nothing to say itself. */
-export const REASONS: Readonly<Record<Reason, string>> = {
+/**
+ * What a verdict's reason means, in one sentence.
+ *
+ * @param side Whose verdict it is: a server gives some reasons on other grounds.
+ */
+export function meaningOf(reason: Reason, side: Role): string {
+  const meaning = REASONS[reason];
+  return side === 'client' ? meaning : (ON_THE_SERVER[reason] ?? meaning);
+}
+
+const REASONS: Readonly<Record<Reason, string>> = {
   stream_gone: 'The server says that the stream or the position is gone (404, 410).',
   cursor_conflict: 'The server rejects the cursor (409).',
   nothing_to_resume: 'The server says that there is nothing to come back to (204).',
@@ -35,4 +44,12 @@ export const REASONS: Readonly<Record<Reason, string>> = {
   no_epoch: 'Nothing names the generation of the log; a higher id alone proves nothing.',
   no_window: 'Nothing states how far back the server can replay.',
   cursor_unknown_here: 'This instance has never written the cursor.',
+};
+
+const ON_THE_SERVER: Readonly<Partial<Record<Reason, string>>> = {
+  window_exceeded: 'Events after the cursor that this server has had are skipped.',
+  cursor_not_advanced: 'The first event written does not lie after the cursor.',
+  no_events: 'Nothing was written, so there is no evidence either way.',
+  no_window:
+    'This instance wrote the cursor and nothing since; what others wrote is not seen here.',
 };

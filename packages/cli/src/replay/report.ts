@@ -2,7 +2,7 @@ import type { Classification, JudgedReconnect, Role, Transcript } from '@sameriv
 import type { Colour, Terminal } from '../terminal.ts';
 import { printable } from '../terminal.ts';
 import { described, expectationFor } from './expectation.ts';
-import { REASONS } from './reasons.ts';
+import { meaningOf } from './reasons.ts';
 import type { Replayed } from './replay-transcript.ts';
 
 const COLOURS: Readonly<Record<Classification, Colour>> = {
@@ -58,10 +58,10 @@ function reasonWhy(verdict: JudgedReconnect, transcript: Transcript, side: Role)
   const expected = expectationFor(transcript.expect ?? [], verdict);
   if (side === 'server') {
     const beside = expected === undefined ? '' : ` The client's view: ${described(expected)}.`;
-    return printable(REASONS[verdict.reason] + beside);
+    return printable(meaningOf(verdict.reason, side) + beside);
   }
   const agreed = expected?.classification === verdict.classification ? expected.why : undefined;
-  return printable(agreed ?? REASONS[verdict.reason]);
+  return printable(agreed ?? meaningOf(verdict.reason, side));
 }
 
 function columnWidths(rows: readonly (readonly string[])[]): number[] {

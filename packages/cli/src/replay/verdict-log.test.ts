@@ -23,39 +23,58 @@ const connection = () => ({}) as StreamConnection;
 const reoriginated = { classification: 'reoriginated', reason: 'epoch_changed' } as const;
 
 test('R16: what stands in the end is the revised verdict with the counts of the whole connection', () => {
-  let playing = 0;
-  const { observer, verdicts } = createVerdictLog(() => playing);
+  const { opened, observer, verdicts } = createVerdictLog(() => 1);
   const one = connection();
-  playing = 1;
+  opened(one);
   observer.settled(one, report());
-  playing = 2;
   observer.revised(one, report({ verdict: reoriginated, revised: true }));
+  expect(verdicts()).toMatchObject([{ ...reoriginated, duplicates: 0 }]);
   observer.ended(one, 'eof', [report({ verdict: reoriginated, revised: true, duplicates: 3 })]);
   expect(verdicts()).toEqual([
     { connection: 1, ...reoriginated, missed: 'unknown', duplicates: 3 },
   ]);
 });
 
+test('a verdict belongs to the connection that was played when it was opened', () => {
+  let playing = 0;
+  const { opened, observer, verdicts } = createVerdictLog(() => playing);
+  const [later, earlier] = [connection(), connection()];
+  opened(earlier);
+  playing = 1;
+  opened(later);
+  observer.settled(later, report());
+  observer.settled(earlier, report());
+  expect(verdicts().map(({ connection: index }) => index)).toEqual([0, 1]);
+});
+
+test('L6: a redirect takes the attempt along to the connection to which it leads', () => {
+  const { opened, moved, observer, verdicts } = createVerdictLog(() => 0);
+  const [before, redirected] = [connection(), connection()];
+  opened(before);
+  opened(redirected);
+  moved(2);
+  observer.settled(before, report());
+  observer.settled(redirected, report());
+  expect(verdicts().map(({ connection: index }) => index)).toEqual([0, 2]);
+});
+
 test('a first connection has no verdict, and an end without reports takes none away', () => {
-  const { observer, verdicts } = createVerdictLog(() => 0);
+  const { opened, observer, verdicts } = createVerdictLog(() => 0);
   const [first, refused] = [connection(), connection()];
+  opened(first);
+  opened(refused);
   observer.settled(first, report({ verdict: undefined }));
   observer.settled(refused, report());
   observer.ended(refused, 'eof', []);
   expect(verdicts()).toHaveLength(1);
 });
 
-test('R19: each stream of a connection has its own line, in order of connections', () => {
-  let playing = 1;
-  const { observer, verdicts } = createVerdictLog(() => playing);
-  const [later, earlier] = [connection(), connection()];
-  observer.settled(later, report({ stream: 'a' }));
-  observer.settled(later, report({ stream: 'b', verdict: reoriginated }));
-  playing = 0;
-  observer.settled(earlier, report());
-  expect(verdicts().map(({ connection: index, stream }) => [index, stream])).toEqual([
-    [0, undefined],
-    [1, 'a'],
-    [1, 'b'],
-  ]);
+test('R19: each stream of a connection has its own line, and a single one needs no name', () => {
+  const { opened, observer, verdicts } = createVerdictLog(() => 1);
+  const one = connection();
+  opened(one);
+  observer.settled(one, report({ stream: 'a' }));
+  expect(verdicts()).toEqual([expect.not.objectContaining({ stream: 'a' })]);
+  observer.settled(one, report({ stream: 'b', verdict: reoriginated }));
+  expect(verdicts().map(({ stream }) => stream)).toEqual(['a', 'b']);
 });

@@ -3,66 +3,58 @@ import type {
   StreamConnection,
   StreamObserver,
   StreamReport,
-  Verdict,
 } from '@sameriver/core';
 
 /** Hears of every verdict of one replay and knows which connection of the transcript it is on. */
 export interface VerdictLog {
+  /** The instrumentation follows one more connection: the one that is being played. */
+  opened(connection: StreamConnection): void;
+  /** The connection opened last was redirected and is now this one of the transcript (L6). */
+  moved(index: number): void;
   readonly observer: StreamObserver;
   /** In order of connections; values after revision, counted to the end of each connection. */
   verdicts(): JudgedReconnect[];
 }
 
 interface Entry {
-  readonly connection: number;
+  index: number;
   reports: Map<string | undefined, StreamReport>;
 }
 
-/**
- * @param playing Index of the connection that is being played. The first word about a connection
- *   comes while it is played, so that is when it gets its index.
- */
+/** @param playing Index of the connection that is being played. */
 export function createVerdictLog(playing: () => number): VerdictLog {
   const entries = new Map<StreamConnection, Entry>();
-  const entryOf = (connection: StreamConnection): Entry => {
-    const known = entries.get(connection);
-    if (known !== undefined) return known;
-    const entry: Entry = { connection: playing(), reports: new Map() };
-    entries.set(connection, entry);
-    return entry;
-  };
+  let last: Entry | undefined;
   const note = (connection: StreamConnection, report: StreamReport): void => {
-    entryOf(connection).reports.set(report.stream, report);
+    entries.get(connection)?.reports.set(report.stream, report);
   };
   return {
+    opened: (connection) => {
+      last = { index: playing(), reports: new Map() };
+      entries.set(connection, last);
+    },
+    moved: (index) => {
+      if (last !== undefined) last.index = index;
+    },
     observer: {
       settled: note,
       revised: note,
       inStream: () => {},
       ended: (connection, _end, reports) => {
-        if (reports.length === 0) return;
-        entryOf(connection).reports = new Map(reports.map((report) => [report.stream, report]));
+        const entry = entries.get(connection);
+        if (entry === undefined || reports.length === 0) return;
+        entry.reports = new Map(reports.map((report) => [report.stream, report]));
       },
     },
     verdicts: () =>
-      [...entries.values()]
-        .sort((a, b) => a.connection - b.connection)
-        .flatMap(({ connection, reports }) =>
-          [...reports.values()].flatMap((report) =>
-            report.verdict === undefined
-              ? []
-              : [toReconnect(connection, report, report.verdict, reports.size)],
-          ),
-        ),
+      [...entries.values()].sort((a, b) => a.index - b.index).flatMap(judgedReconnects),
   };
 }
 
-function toReconnect(
-  connection: number,
-  { missed, duplicates, stream }: StreamReport,
-  verdict: Verdict,
-  streams: number,
-): JudgedReconnect {
-  const named = stream === undefined || streams === 1 ? {} : { stream };
-  return { connection, ...named, ...verdict, missed, duplicates };
+function judgedReconnects({ index, reports }: Entry): JudgedReconnect[] {
+  return [...reports.values()].flatMap(({ verdict, missed, duplicates, stream }) => {
+    if (verdict === undefined) return [];
+    const named = stream === undefined || reports.size === 1 ? {} : { stream };
+    return [{ connection: index, ...named, ...verdict, missed, duplicates }];
+  });
 }

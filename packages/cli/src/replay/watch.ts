@@ -26,6 +26,7 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
     ...(identity && { identity }),
     ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
     [replayControl]: {
+      opened: log.opened,
       observer: log.observer,
       later: (callback) => {
         timers.add(callback);
@@ -36,6 +37,10 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
   return {
     enter: (connection) => {
       playing = connection;
+    },
+    follow: (connection) => {
+      playing = connection;
+      log.moved(connection);
     },
     elapse: () => {
       for (const callback of [...timers]) callback();

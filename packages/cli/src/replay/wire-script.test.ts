@@ -39,9 +39,14 @@ test('headers that say how a recorded message was carried are left out, on both 
 describe('what HTTP cannot carry', () => {
   test.each([
     [{ response: { status: 101 } }, 'HTTP has no final answer with status 101'],
+    [{ ends: 'close:1006' }, 'no HTTP response ends with close:1006'],
     [
-      { request: { path: 'http://elsewhere.invalid/' } },
-      'a request for http://elsewhere.invalid/ has no path on a server',
+      { response: { headers: { 'x-echo': '事件' } } },
+      'HTTP cannot carry this answer: Invalid character in header content ["x-echo"]',
+    ],
+    [
+      { response: { headers: { 'two words': '' } } },
+      'HTTP cannot carry this answer: Header name must be a valid HTTP token ["two words"]',
     ],
     [
       { response: { status: 204 }, frames: [{ data: 'x' }] },
@@ -73,12 +78,18 @@ describe('hops of one attempt (L6)', () => {
     expect(indices(...parts)).toEqual([[0, 1, 2]]);
   });
 
-  test.each(['/a/../b', 'b', 'https://elsewhere.invalid/b', '//elsewhere.invalid/b'])(
+  test.each(['/b', 'https://elsewhere.invalid/b', '//elsewhere.invalid/b'])(
     'the location %s leads to /b',
     (location) => {
       expect(indices(to(location), { request: { path: '/b' } })).toEqual([[0, 1]]);
     },
   );
+
+  test('a redirect out of the transcript ends an attempt that follows redirects', () => {
+    const parts = [to('/b'), { request: { path: '/b' }, ...to('https://elsewhere.invalid/') }];
+    expect(indices(...parts)).toBe('a client that follows redirects would leave the transcript');
+    expect(indices(to('https://elsewhere.invalid/'))).toEqual([[0]]);
+  });
 
   test('another path, another status or no location are attempts of their own', () => {
     expect(indices(to('/c'), { request: { path: '/b' } })).toEqual([[0], [1]]);

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Transcript, TranscriptConnection } from '@sameriver/core';
 import { encodeSseFrame, isFollowed } from '@sameriver/core';
 
@@ -77,7 +78,17 @@ export function wireScript(transcript: Transcript): WireScript {
     else attempts.push([hop]);
     followed = isFollowed(connection, connections[index + 1]);
   }
+  if (attempts.some(leavesTheTranscript)) {
+    return { kind: 'skipped', why: 'a client that follows redirects would leave the transcript' };
+  }
   return { kind: 'script', attempts: attempts.map((hops) => ({ hops })) };
+}
+
+/** A replay stays on this machine, so nobody may follow a redirect whose next hop is not recorded. */
+function leavesTheTranscript(hops: readonly Hop[]): boolean {
+  const answer = hops.at(-1)?.answer;
+  if (hops.length === 1 || answer === undefined) return false;
+  return answer.status >= 300 && answer.status <= 399 && answer.headers['location'] !== undefined;
 }
 
 function unsendable(connection: TranscriptConnection): string | undefined {
@@ -93,7 +104,19 @@ function unsendable(connection: TranscriptConnection): string | undefined {
   if (bodiless && frames.length > 0) {
     return `the answer ${status} to ${request.method} has no body that could carry frames`;
   }
-  return undefined;
+  return badHeader(response.headers);
+}
+
+function badHeader(headers: Readonly<Record<string, string>>): string | undefined {
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+    return undefined;
+  } catch (error) {
+    return `HTTP cannot carry this answer: ${(error as Error).message}`;
+  }
 }
 
 function wireEnd(ends: TranscriptConnection['ends']): WireEnd | undefined {
