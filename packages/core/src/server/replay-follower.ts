@@ -34,6 +34,14 @@ export class ReplayFollower {
     return index;
   }
 
+  /**
+   * The reader is gone. What others were sent while it was here, and it was not, makes the log one
+   * of many; a single event may have been on its way when the connection closed.
+   */
+  close(): void {
+    if (this.#next >= 0 && this.#log.length - this.#next > 1) this.#log.isFiltered = true;
+  }
+
   #place(idTag: number, idNumber: number, payloadTag: number): number | undefined {
     const log = this.#log;
     const expected = this.#next;

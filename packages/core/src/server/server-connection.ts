@@ -140,6 +140,7 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.#scanner?.end();
     if (this.#evidence) this.#evidence.phase = 'ended';
     this.#evaluate(true);
+    this.#follower.close();
     this.#engine.streams.close(this.#stream, this.context);
     const counts = this.#facts.status !== undefined && this.settled;
     this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import type { StreamConnection, StreamReport } from '../connection.ts';
+import type { TimelineOptions } from '../timeline/client-timeline.ts';
+import { createServerTimeline } from './server-timeline.ts';
+
+interface Given {
+  readonly target?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number;
+  readonly answer?: Readonly<Record<string, string>>;
+}
+
+type Written = string | readonly [id: string, data: string];
+
+class Server {
+  readonly reports: StreamReport[] = [];
+  readonly #timeline;
+
+  constructor(options: Partial<TimelineOptions> = {}) {
+    const keep = (_: StreamConnection, report: StreamReport): void => {
+      if (report.verdict) this.reports.push(report);
+    };
+    this.#timeline = createServerTimeline({
+      ...options,
+      observer: { settled: keep, revised: keep, inStream() {}, ended() {} },
+    });
+  }
+
+  open({
+    target = '/feed',
+    method = 'GET',
+    headers = {},
+    status = 200,
+    answer,
+  }: Given = {}): StreamConnection {
+    const connection = this.#timeline.open(
+      { transport: 'sse', method, origin: '', target, header: (name) => headers[name] },
+      0,
+    );
+    const sent: Record<string, string> = { 'content-type': 'text/event-stream', ...answer };
+    connection.response(status, (name) => sent[name]);
+    return connection;
+  }
+
+  resume(cursor: string, given: Given = {}): StreamConnection {
+    return this.open({ ...given, headers: { 'last-event-id': cursor, ...given.headers } });
+  }
+}
+
+function write(connection: StreamConnection, ...events: readonly Written[]): void {
+  for (const event of events) {
+    const [id, data] = typeof event === 'string' ? [event, `t-${event}`] : event;
+    connection.pushString(`id: ${id}\ndata: ${data}\n\n`);
+  }
+}
+
+const verdicts = ({ reports }: Server): unknown[] =>
+  reports.map(({ verdict, missed }) => [verdict?.classification, verdict?.reason, missed]);
+const range = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => String(from + n));
+
+describe('a server judges its own answers', () => {
+  it('gives a first connection no verdict', () => {
+    const server = new Server();
+    write(server.open(), ...range(1, 5));
+    expect(verdicts(server)).toEqual([]);
+  });
+
+  it.each([
+    [404, 'stream_gone'],
+    [409, 'cursor_conflict'],
+    [204, 'nothing_to_resume'],
+    [503, 'http_5xx'],
+  ])('V1: an answer of %i refuses with %s', (status, reason) => {
+    const server = new Server();
+    server.resume('5', { status });
+    expect(verdicts(server)).toEqual([['refused', reason, 0]]);
+  });
+
+  it('V2: a declared oldest position above the cursor is a window exceeded, counted when dense', () => {
+    const server = new Server();
+    const answer = { 'stream-continuity': 'gen="g", received="5", oldest="9", dense' };
+    write(server.resume('5', { answer }), '9');
+    expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 3]]);
+  });
+
+  it('V3: a declared unknown cursor is re-origination', () => {
+    const server = new Server();
+    const answer = {
+      'stream-continuity': 'status=reset, gen="g", received="5", reason=unknown-id',
+    };
+    write(server.resume('5', { answer }), '9');
+    expect(verdicts(server)).toEqual([['reoriginated', 'cursor_unknown', 'unknown']]);
+  });
+
+  it('V4: cursor 4118 answered with id 13 by an instance that never held the session', () => {
+    const server = new Server();
+    write(server.resume('4118'), '13', '14');
+    expect(verdicts(server)).toEqual([['reoriginated', 'cursor_not_advanced', 'unknown']]);
+  });
+
+  it('V4: a lower id is no fall-back when this very log has it after the cursor', () => {
+    const server = new Server();
+    const first = server.open();
+    write(first, '50', '7', '60');
+    first.end('reset');
+    write(server.resume('50'), '7', '60');
+    expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
+  });
+
+  it('V5: a window of 200 that was overrun in silence is seen and counted, far behind the ring', () => {
+    const server = new Server({ history: 64 });
+    const halfDead = server.open();
+    write(halfDead, ...range(4000, 4549));
+    write(server.resume('4118'), ...range(4350, 4360));
+    expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 231]]);
+  });
+
+  it('V5: going on live skips everything that was written to others meanwhile', () => {
+    const server = new Server();
+    const dropped = server.open();
+    const other = server.open();
+    write(dropped, 'a', 'b');
+    write(other, 'a', 'b');
+    dropped.end('reset');
+    write(other, 'c', 'd', 'e');
+    write(server.resume('b'), 'f');
+    expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 3]]);
+  });
+
+  it('V6: aligned numbers with another payload under them are another log', () => {
+    const server = new Server();
+    write(server.open(), ...range(4100, 4200));
+    write(server.resume('4118'), ['4119', 't-4350'], ['4120', 't-4351']);
+    expect(verdicts(server)).toEqual([['reoriginated', 'id_reused', 'unknown']]);
+  });
+
+  it('V7: a store that knows the cursor vouches for the successor', async () => {
+    const { classifyServer } = await import('./classify-server.ts');
+    const verdict = classifyServer({
+      phase: 'open',
+      refusal: undefined,
+      declared: { cursor: 'kept', missed: 0, replaysSuccessor: true },
+      wantedIndex: undefined,
+      logLength: 0,
+      first: { id: '6', relation: undefined, index: undefined, payload: 'not_remembered' },
+    });
+    expect(verdict).toEqual({ classification: 'resumed', reason: 'store_replayed' });
+  });
+
+  it('V8: the event that was written right after the cursor is written again', () => {
+    const server = new Server();
+    const first = server.open();
+    write(first, ...range(1, 9));
+    first.end('reset');
+    write(server.resume('5'), ...range(6, 12));
+    expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
+  });
+
+  it.each([
+    ['no_events', (c: StreamConnection) => c.end('reset')],
+    ['no_events', (c: StreamConnection) => c.timeout()],
+    ['no_ids', (c: StreamConnection) => c.pushString('data: x\n\n')],
+    ['cursor_unknown_here', (c: StreamConnection) => write(c, 'zz')],
+  ])('V9: what cannot be proven is unverifiable: %s', (reason, act) => {
+    const server = new Server();
+    write(server.open(), 'a', 'b');
+    act(server.resume('c'));
+    expect(verdicts(server)).toEqual([['unverifiable', reason, 'unknown']]);
+  });
+
+  it('V9: what was never written to anybody is invisible from here', () => {
+    const server = new Server();
+    const first = server.open();
+    write(first, '1', '2', '3');
+    first.end('reset');
+    write(server.resume('3'), '9');
+    expect(verdicts(server)).toEqual([['unverifiable', 'no_window', 'unknown']]);
+  });
+
+  it('accuses nobody where each reader is sent its own choice of one numbering', () => {
+    const server = new Server();
+    const mine = server.open();
+    const yours = server.open();
+    write(mine, '1', '4', '5');
+    write(yours, '2', '3', '6', '7');
+    mine.end('reset');
+    write(server.resume('5'), '8');
+    expect(verdicts(server)).toEqual([['unverifiable', 'cursor_unknown_here', 'unknown']]);
+  });
+
+  it('accuses nobody where each reader has a counter of its own', () => {
+    const server = new Server();
+    const mine = server.open();
+    const yours = server.open();
+    write(mine, ['1', 'm1'], ['2', 'm2']);
+    write(yours, ['1', 'y1'], ['2', 'y2'], ['3', 'y3']);
+    mine.end('reset');
+    write(server.resume('2'), ['3', 'm3']);
+    expect(verdicts(server)).toEqual([['unverifiable', 'cursor_unknown_here', 'unknown']]);
+  });
+
+  it('keeps the answers to POSTs apart and finds the one that a GET resumes', () => {
+    const server = new Server();
+    const session = { 'mcp-session-id': 's' };
+    const first = server.open({ method: 'POST', target: '/mcp', headers: session });
+    write(first, 'a1', 'a2');
+    write(server.open({ method: 'POST', target: '/mcp', headers: session }), 'b1', 'b2', 'b3');
+    write(first, 'a3');
+    first.end('reset');
+    write(server.resume('a2', { target: '/mcp', headers: session }), 'a3');
+    expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
+  });
+
+  it('counts what a resumed reader is sent again', () => {
+    const server = new Server();
+    const first = server.open();
+    write(first, ...range(1, 6));
+    first.end('reset');
+    const second = server.resume('4');
+    write(second, ...range(1, 8));
+    expect(second.repeated).toBe(4);
+    expect(server.reports[0]?.verdict?.reason).toBe('cursor_not_advanced');
+  });
+});
