@@ -421,9 +421,6 @@ function visible(target: object): unknown {
   return [Object.keys(target), inherited.sort(), symbols.map(String), methods];
 }
 
-// Node prints its own deprecation of a status message in HTTP/2 once a process; it is not ours.
-process.removeAllListeners('warning');
-
 function scene(req: Scene['req'], res: Response, emitters: Scene['emitters']): Scene {
   const log: unknown[] = [];
   const attempt = (action: () => unknown): void => {

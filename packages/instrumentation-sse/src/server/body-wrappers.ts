@@ -57,7 +57,7 @@ function wrapEnd(slot: symbol, wire: Wire): Wrap {
         if (late !== undefined && reportLate(response, late, wire, args)) late.finish('eof');
         return result;
       }
-      if (follower.inside || wire.gone(response)) return originals.end.apply(this, args);
+      if (wire.gone(response)) return originals.end.apply(this, args);
       follower.wrote(args[0], wire.encoding(response, args[1]));
       follower.inside = true;
       try {
@@ -90,7 +90,7 @@ function wrapEmit(slot: symbol): Wrap {
       const follower = (this as Response)[slot];
       if (follower !== undefined) {
         const event = args[0];
-        if (event === 'close' || event === 'aborted') follower.lost();
+        if (event === 'close') follower.lost();
         else if (event === 'timeout') follower.idle();
       }
       return originals.emit.apply(this, args);

@@ -297,6 +297,21 @@ describe('what is said of the head', () => {
     expect([...found.values()]).toEqual(['a, b', '10:30:00']);
   });
 
+  test.runIf('writeHeader' in http.ServerResponse.prototype)(
+    'writeHeader, the old name of writeHead, is the same to us',
+    async () => {
+      await serve((_, res) => {
+        (res as ServerResponse & { writeHeader: ServerResponse['writeHead'] }).writeHeader(
+          200,
+          SSE,
+        );
+        res.end(EVENT);
+      });
+      await (await ask()).toArray();
+      expect(only().text).toBe(EVENT);
+    },
+  );
+
   test('a middleware that still changes the head inside writeHead is seen through', async () => {
     const found = lookUp('x-a');
     await serve((_, res) => {
@@ -312,6 +327,18 @@ describe('what is said of the head', () => {
     expect(found.get('x-a')).toBe('late');
     expect(only().text).toBe(EVENT);
   });
+});
+
+test('an HTTP/2 stream may have a default encoding of its own', async () => {
+  const client = await serve2((stream) => {
+    stream.respond({ ':status': 200, ...SSE });
+    stream.setDefaultEncoding('latin1');
+    stream.write('data: h\u00e9\n\n', () => {});
+    stream.end('data: h\u00e9\n\n', 'utf8');
+  });
+  const received = Buffer.concat(await client.toArray());
+  expect(received).toContain(0xe9);
+  expect(only().bytes).toEqual(received);
 });
 
 describe('how a connection ends', () => {
@@ -373,6 +400,14 @@ describe('how a connection ends', () => {
     leave(stream, client);
     await host.timeline.untilOver(1);
     expect(only().steps.at(-1)).toBe('end reset');
+  });
+
+  test('eof when an HTTP/2 stream is ended together with its head', async () => {
+    const client = await serve2((stream) => {
+      stream.respond({ ':status': 200, ...SSE }, { endStream: true });
+    });
+    await client.toArray();
+    expect(only().steps).toEqual(['open', 'response 200', 'end eof']);
   });
 
   test('idle_timeout when the socket times out and nobody objects', async () => {
