@@ -115,13 +115,11 @@ export class Follower {
   }
 
   #text(text: string, encoding: unknown): void {
-    const utf8 =
-      typeof encoding !== 'string' ||
-      encoding === 'utf8' ||
-      encoding === 'utf-8' ||
-      !Buffer.isEncoding(encoding);
-    if (utf8 && this.#reading === 'identity') this.#connection.pushString(text);
-    else this.#bytes(utf8 ? Buffer.from(text) : Buffer.from(text, encoding));
+    if (typeof encoding !== 'string' || encoding === 'utf8' || encoding === 'utf-8') {
+      if (this.#reading === 'identity') this.#connection.pushString(text);
+      else this.#bytes(Buffer.from(text));
+      // An encoding that nobody knows is refused by the write that follows.
+    } else if (Buffer.isEncoding(encoding)) this.#bytes(Buffer.from(text, encoding));
   }
 
   #bytes(bytes: Uint8Array): void {

@@ -455,6 +455,13 @@ describe('how a connection ends', () => {
     expect(only().steps.at(-1)).toBe('end reset');
   });
 
+  test('a string in an encoding that nobody knows is refused by Node, and not reported', async () => {
+    const [res] = await flowing();
+    expect(() => res.write(EVENT, 'utf-9' as BufferEncoding)).toThrow(/Unknown encoding/);
+    expect(only().text).toBe(EVENT);
+    expect(host.recorder.errors).toEqual([]);
+  });
+
   test('the end of a compressed body waits until all of it has been decoded', async () => {
     await serve((_, res) => {
       res.writeHead(200, { ...SSE, 'content-encoding': 'gzip' });
