@@ -134,15 +134,17 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#readText();
   }
 
+  /** An attempt without an answer, or whose first answer is no stream, was no connection (R1). */
   end(end: ConnectionEnd, at?: number): void {
     if (this.#over) return;
     this.#over = true;
     this.#scanner?.end();
     this.#choice.giveUp();
     this.#messages?.release();
-    const reports = this.#lanes.finish(end, this.cursor);
     const wasAnswered = this.#facts.status !== undefined;
-    this.#seat.leave(this.#opens || (wasAnswered && this.#seat.isReconnect), end, at);
+    const counts = this.#opens || (wasAnswered && this.#seat.isReconnect);
+    const reports = counts ? this.#lanes.finish(end, this.cursor) : [];
+    this.#seat.leave(counts, end, at);
     this.#engine.observer.ended(this, end, reports);
   }
 
