@@ -39,8 +39,7 @@ function here(args) {
 // npm's `node` package carries the binary, so any npm can lend a recent Node to an old one.
 function borrowNode() {
   const { stdout, status } = spawnSync(
-    'npm',
-    ['exec', '--yes', `--package=node@${NODE_FROM_NPM}`, '--call', '"node -p process.execPath"'],
+    `npm exec --yes --package=node@${NODE_FROM_NPM} --call "node -p process.execPath"`,
     { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], shell: true },
   );
   if (status !== 0) return undefined;

@@ -11,7 +11,10 @@ export interface Watched {
   enter(connection: number): void;
   /** It has followed a redirect, so that the same attempt is now this connection (L6). */
   follow(connection: number): void;
-  /** `decisionTimeout` has elapsed for every connection that is open now (R16). */
+  /**
+   * `decisionTimeout` has elapsed: for connections that are open now (R16), and for a redirect that
+   * nobody has followed.
+   */
   elapse(): void;
 }
 
@@ -95,16 +98,14 @@ async function playLast(
 ): Promise<void> {
   const { index, answer, ends } = hop;
   if (answer !== undefined) await playAnswer(index, answer, arrival, exchange);
-  await settle();
-  if (ends === 'open') {
-    watched.elapse();
-    return;
+  if (ends !== 'open') {
+    if (ends === 'reset') arrival.reset();
+    else if (answer === undefined) arrival.hangUp();
+    else arrival.finish();
+    await within(exchange.done, `the client to see the end of connection ${index}`);
   }
-  if (ends === 'reset') arrival.reset();
-  else if (answer !== undefined) arrival.finish();
-  else arrival.hangUp();
-  await within(exchange.done, `the client to see the end of connection ${index}`);
   await settle();
+  watched.elapse();
 }
 
 async function playAnswer(

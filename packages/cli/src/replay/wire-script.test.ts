@@ -33,7 +33,7 @@ test('headers that say how a recorded message was carried are left out, on both 
   expect(script).toMatchObject({ kind: 'script' });
   const hop = script.kind === 'script' ? script.attempts[0]?.hops[0] : undefined;
   expect(hop?.request.headers).toEqual({ 'x-kept': '1' });
-  expect(hop?.answer.headers).toEqual({ 'content-type': 'text/event-stream' });
+  expect(hop?.answer?.headers).toEqual({ 'content-type': 'text/event-stream' });
 });
 
 describe('what HTTP cannot carry', () => {

@@ -21,7 +21,7 @@ export interface WireAnswer {
 }
 
 /** `reset`: RST. `open`: until everything else is over. */
-export type WireEnd = 'eof' | 'reset' | 'open';
+type WireEnd = 'eof' | 'reset' | 'open';
 
 /** One connection of the transcript. */
 export interface Hop {
