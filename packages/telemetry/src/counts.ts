@@ -18,7 +18,11 @@ import {
   METRIC_SERVER_SENT_EVENTS,
 } from './metric-definitions.ts';
 import type { GapSource, LoadLevel } from './names.ts';
-import { INSTRUMENTATION_ERRORS_REASON_VALUES, LOAD_LEVEL_VALUES } from './names.ts';
+import {
+  GAP_SOURCE_VALUES,
+  INSTRUMENTATION_ERRORS_REASON_VALUES,
+  LOAD_LEVEL_VALUES,
+} from './names.ts';
 import type { Tally } from './tally.ts';
 import type { InstrumentationErrorReason } from './types.ts';
 import { isByDesign, possibleVerdicts } from './verdict-space.ts';
@@ -52,6 +56,9 @@ const METRICS: Readonly<Record<Role, Readonly<Record<RoleMetric, MetricDefinitio
     active: METRIC_SERVER_CONNECTION_ACTIVE,
   },
 };
+
+/** A migration concerns two protocols; its series exist once one was seen. */
+const GAP_SOURCES = GAP_SOURCE_VALUES.filter((source) => source !== 'migration');
 
 /** Whose connection is counted: labels that every series of a role carries. */
 export interface Counted {
@@ -138,7 +145,7 @@ export function zeroSeries(tally: Tally, { role, protocol }: Counted): void {
   tally.add(metrics.active, [protocol], 0);
   for (const level of LOAD_LEVEL_VALUES) {
     tally.add(metrics.duplicates, [protocol, level], 0);
-    for (const source of ['reconnect', 'in_stream'] satisfies GapSource[]) {
+    for (const source of GAP_SOURCES) {
       tally.add(metrics.gaps, [protocol, source, level], 0);
       tally.add(metrics.missed, [protocol, source, level], 0);
     }

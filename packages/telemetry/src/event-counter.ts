@@ -27,13 +27,16 @@ export function createEventCounter(
   labelOf: (profile: string) => string,
   levelNow: () => LoadLevel,
 ): EventCounter {
-  const seen = new Set<string>();
+  const known: Readonly<Record<Role, Map<string, Counted>>> = {
+    client: new Map(),
+    server: new Map(),
+  };
 
   function expect(role: Role, profile: string): Counted {
+    const found = known[role].get(profile);
+    if (found !== undefined) return found;
     const labels = { role, protocol: labelOf(profile) };
-    const key = `${role} ${labels.protocol}`;
-    if (seen.has(key)) return labels;
-    seen.add(key);
+    known[role].set(profile, labels);
     zeroSeries(tally, labels);
     return labels;
   }

@@ -134,6 +134,14 @@ describe('log records', () => {
     expect(records(t)).toEqual([]);
   });
 
+  test('of a refused connection are its verdict alone', () => {
+    const t = telemetry();
+    const one = reconnect(t);
+    t.recorder.settled(one, report({ verdict: REFUSED, missed: 0, duplicates: 0 }));
+    t.recorder.ended(one, 'eof', [report({ verdict: REFUSED, missed: 0, duplicates: 0 })]);
+    expect(named(t).map(([name]) => name)).toEqual(['event_stream.reconnect']);
+  });
+
   test('are limited for each stream over its reconnects, and for no other stream', () => {
     const t = telemetry({ eventBudget: { burst: 2, interval: 60_000 } });
     let current = reconnect(t);

@@ -121,6 +121,9 @@ describe('an explicit meter provider', () => {
     const duration = 'event_stream.client.connection.duration';
     expect((await metric(explicit.reader, duration)).dataPoints).toHaveLength(1);
     await expect(metric(global.reader, duration)).rejects.toThrow();
+    const counted = await moved(explicit.reader, 'event_stream.client.reconnects');
+    expect(counted).toEqual({ [RESUMED_SERIES]: 1 });
+    await expect(metric(global.reader, 'event_stream.client.reconnects')).rejects.toThrow();
   });
 
   test('given twice is bound once', async () => {

@@ -1,4 +1,4 @@
-import type { Meter, MeterProvider } from '@opentelemetry/api';
+import type { MeterProvider } from '@opentelemetry/api';
 import { createNoopMeter, metrics } from '@opentelemetry/api';
 import type { Instruments, MetricSource } from './instruments.ts';
 import { attach } from './instruments.ts';
@@ -24,19 +24,19 @@ export function createMeterBinding(
   scope: { readonly name: string; readonly version?: string },
   source: MetricSource,
 ): MeterBinding {
-  let bound: { readonly meter: Meter; readonly instruments: Instruments } | undefined;
+  let bound: Instruments | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function bind(provider: MeterProvider): void {
     const meter = provider.getMeter(scope.name, scope.version);
-    if (meter === createNoopMeter() || meter === bound?.meter) return;
-    bound?.instruments.detach();
-    bound = { meter, instruments: attach(meter, source) };
+    if (meter === createNoopMeter()) return;
+    bound?.detach();
+    bound = attach(meter, source);
   }
 
   function current(): Instruments | undefined {
     if (bound === undefined) bind(metrics.getMeterProvider());
-    return bound?.instruments;
+    return bound;
   }
 
   function lookAgain(attempt: number): void {

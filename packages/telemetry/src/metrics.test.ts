@@ -277,6 +277,18 @@ describe('durations', () => {
     });
   });
 
+  test('R19: an outage is one, however many logical streams come back', async () => {
+    const t = telemetry();
+    const first = open(t);
+    t.recorder.settled(first, report());
+    t.recorder.ended(first, 'reset', [report()]);
+    const back = open(t, { ordinal: 1, previous: first.context });
+    t.recorder.settled(back, report({ stream: 'a', verdict: RESUMED }));
+    t.recorder.settled(back, report({ stream: 'b', verdict: RESUMED }));
+    const { dataPoints } = await metric(t.reader, 'event_stream.client.outage.duration');
+    expect(dataPoints.map(({ value }) => value)).toMatchObject([{ count: 1 }]);
+  });
+
   test('there is no outage while the connection before is still open, nor on a server', async () => {
     const t = telemetry();
     const first = open(t);
@@ -316,6 +328,12 @@ describe('durations', () => {
     const one = open(t, { role: 'server', ordinal: 1 });
     t.recorder.settled(one, report({ verdict: RESUMED, replayed: 1 }));
     t.recorder.ended(one, 'eof', [report({ verdict: RESUMED, replayed: 200 })]);
+    const client = open(t, { ordinal: 1 });
+    t.recorder.settled(client, report({ verdict: RESUMED, replayed: 7 }));
+    t.recorder.ended(client, 'eof', [report({ verdict: RESUMED, replayed: 7 })]);
+    const first = open(t, { role: 'server' });
+    t.recorder.settled(first, report({ replayed: 7 }));
+    t.recorder.ended(first, 'eof', [report({ replayed: 7 })]);
     expect(await moved(t.reader, 'event_stream.server.replay.size')).toEqual({ '': 200 });
   });
 });

@@ -19,7 +19,7 @@ export interface StreamMemo {
 }
 
 /** `pending`: no verdict yet. `up`: events flow, or may. `refused`: they never will. */
-export type Phase = 'pending' | 'up' | 'refused';
+type Phase = 'pending' | 'up' | 'refused';
 
 export interface LiveConnection {
   readonly memo: StreamMemo;

@@ -8,7 +8,7 @@ import type { EventBudget, EventLogger, EventMode } from './types.ts';
 const SEVERITIES = { INFO: 9, WARN: 13, ERROR: 17 } as const;
 export type Severity = keyof typeof SEVERITIES;
 
-export interface Moment {
+interface Moment {
   readonly name: string;
   readonly severity: Severity;
   /** Built only when somebody listens. */

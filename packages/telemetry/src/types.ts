@@ -1,14 +1,9 @@
 import type { Attributes, Context, MeterProvider, Span, Tracer } from '@opentelemetry/api';
 import type { Role, StreamConnection, StreamObserver } from '@sameriver/core';
+import type { InstrumentationErrorsReason } from './names.ts';
 
 /** Which part of the instrumentation failed: the reason on `event_stream.instrumentation.errors`. */
-export type InstrumentationErrorReason =
-  | 'server_tap'
-  | 'client_tap'
-  | 'decoder'
-  | 'observer'
-  | 'telemetry'
-  | 'config';
+export type InstrumentationErrorReason = InstrumentationErrorsReason;
 
 /**
  * How a cursor or an epoch leaves the process: as it is, as the first 16 hex digits of its SHA-256,
