@@ -37,7 +37,7 @@ export function createObserver(desk: Desk): StreamObserver {
 function settle(desk: Desk, connection: StreamConnection, report: StreamReport): void {
   const live = followed(desk, connection);
   if (live === undefined) return;
-  linkLate(live, memoOf(connection.previous));
+  if (connection.role === 'client') linkLate(live, memoOf(connection.previous));
   enter(desk, connection, live, report);
   const { verdict } = report;
   const load = verdict && judge(desk, connection, live, verdict);
