@@ -37,6 +37,18 @@ describe('the load probe', () => {
     expect([load.timers.size, load.delays.size]).toEqual([0, 0]);
   });
 
+  test('a verdict in the tick in which the watch began is not taken for a busy loop', () => {
+    const load = new FakeLoad();
+    load.idle = 9_900;
+    load.active = 100;
+    const probe = createLoadProbe(() => 1, {}, load);
+    probe.watch();
+    load.active += 99;
+    expect(probe.read()).toMatchObject({ level: 'low' });
+    load.active += 1;
+    expect(probe.read()).toMatchObject({ eventLoopUtilization: 1, level: 'high' });
+  });
+
   test('delay counts for ten seconds and is forgotten within twenty', () => {
     const load = new FakeLoad();
     const probe = createLoadProbe(() => 1, {}, load);

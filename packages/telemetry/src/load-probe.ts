@@ -89,11 +89,21 @@ export function createLoadProbe(
   };
 }
 
-// Without a first snapshot the whole life of the loop is looked at: the only honest figure there is.
+/** A request and its verdict may fall into one busy tick, in which no loop has ever been idle. */
+const LEAST_WINDOW = 100;
+
+// Before there is a window, the whole life of the loop is looked at: no other figure is honest.
 function utilization(from: LoopTimes | undefined, to: LoopTimes): number {
-  const active = to.active - (from?.active ?? 0);
-  const total = active + to.idle - (from?.idle ?? 0);
+  const since = from !== undefined && lifeOf(to) - lifeOf(from) >= LEAST_WINDOW ? from : LOOP_START;
+  const active = to.active - since.active;
+  const total = lifeOf(to) - lifeOf(since);
   return total > 0 ? Math.min(1, Math.max(0, active / total)) : 0;
+}
+
+const LOOP_START: LoopTimes = { idle: 0, active: 0 };
+
+function lifeOf({ idle, active }: LoopTimes): number {
+  return idle + active;
 }
 
 /** The monitor wakes at this pace and reports the time between two wakes; 20 ms cost twice the CPU. */
