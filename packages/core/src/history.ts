@@ -12,38 +12,39 @@ export const SEEN_PAYLOAD_HERE = 8;
 export const SEEN_ID_REUSED_HERE = 16;
 
 const START = 8;
-/** The links are 16 bit wide. */
+/** Links and connection numbers are 16 bit wide. */
 export const MAX_HISTORY = 16_384;
+const LOW = 0xffff;
 /** An id that comes back for ever must not make every event walk all of its past. */
 const MAX_STEPS = 32;
+
+// One array for everything: a typed array costs some 200 bytes of heap even when it is tiny. Each
+// part below is as long as the capacity; ids come first.
+const PAYLOADS = 1;
+const MARKS = 2;
+/** Slot of the next older event of the same chain, plus one: ids above, payloads below. */
+const LINKS = 3;
+/** Slot of the newest event of a chain, plus one, likewise. */
+const HEADS = 4;
+const PARTS = 5;
 
 /**
  * What was delivered on one logical stream, bounded: 32-bit tags of id and payload with the
  * connection they came on, newest first in chains (as LZ77 finds its matches), so that an event
  * costs two short walks, no allocation, and eviction costs nothing: a link older than the window
- * ends its chain. 18 bytes an event, grown by doubling.
+ * ends its chain. 20 bytes an event, grown by doubling.
  */
 export class SeenEvents {
   #capacity = 0;
   #count = 0;
-  #exhausted = false;
+  #words: Uint32Array = EMPTY;
+  /** G4: something was forgotten, so whatever is counted is a lower bound. */
+  exhausted = false;
   readonly #limit: () => number;
-  #ids: Uint32Array = EMPTY32;
-  #payloads: Uint32Array = EMPTY32;
-  #marks: Uint16Array = EMPTY16;
-  #idHeads: Uint16Array = EMPTY16;
-  #idLinks: Uint16Array = EMPTY16;
-  #payloadHeads: Uint16Array = EMPTY16;
-  #payloadLinks: Uint16Array = EMPTY16;
 
   /** @param limit events to remember at the moment, a power of two up to 16,384. */
   constructor(limit: () => number) {
     this.#limit = limit;
-  }
-
-  /** G4: something was forgotten, so whatever is counted is a lower bound. */
-  get exhausted(): boolean {
-    return this.#exhausted;
   }
 
   /**
@@ -63,38 +64,40 @@ export class SeenEvents {
   }
 
   #askId(idTag: number, payloadTag: number, mark: number): number {
-    const mask = this.#capacity - 1;
+    const words = this.#words;
+    const capacity = this.#capacity;
     let seen = SEEN_NONE;
-    let slot = this.#idHeads[idTag & mask] ?? 0;
-    for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; slot = this.#idLinks[slot - 1] ?? 0) {
-      n++;
-      const older = this.#age(slot - 1);
+    let slot = word(words, HEADS * capacity + (idTag & (capacity - 1))) >>> 16;
+    for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; n++) {
+      const at = slot - 1;
+      const older = this.#age(at);
       if (older <= age) break;
       age = older;
-      if (this.#ids[slot - 1] !== idTag) continue;
-      if (payloadTag === 0 || this.#payloads[slot - 1] === payloadTag) seen |= SEEN_SAME;
-      else if (this.#marks[slot - 1] === mark) seen |= SEEN_OTHER_PAYLOAD | SEEN_ID_REUSED_HERE;
-      else seen |= SEEN_OTHER_PAYLOAD;
+      slot = word(words, LINKS * capacity + at) >>> 16;
+      if (word(words, at) !== idTag) continue;
+      const isSame = payloadTag === 0 || word(words, PAYLOADS * capacity + at) === payloadTag;
+      if (isSame) seen |= SEEN_SAME;
+      else if (word(words, MARKS * capacity + at) === mark) {
+        seen |= SEEN_OTHER_PAYLOAD | SEEN_ID_REUSED_HERE;
+      } else seen |= SEEN_OTHER_PAYLOAD;
     }
     return seen;
   }
 
   #askPayload(payloadTag: number, mark: number): number {
-    const mask = this.#capacity - 1;
+    const words = this.#words;
+    const capacity = this.#capacity;
     let seen = SEEN_NONE;
-    let slot = this.#payloadHeads[payloadTag & mask] ?? 0;
-    for (
-      let age = -1, n = 0;
-      slot !== 0 && n < MAX_STEPS;
-      slot = this.#payloadLinks[slot - 1] ?? 0
-    ) {
-      n++;
-      const older = this.#age(slot - 1);
+    let slot = word(words, HEADS * capacity + (payloadTag & (capacity - 1))) & LOW;
+    for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; n++) {
+      const at = slot - 1;
+      const older = this.#age(at);
       if (older <= age) break;
       age = older;
-      if (this.#payloads[slot - 1] !== payloadTag) continue;
+      slot = word(words, LINKS * capacity + at) & LOW;
+      if (word(words, PAYLOADS * capacity + at) !== payloadTag) continue;
       seen |= SEEN_PAYLOAD;
-      if (this.#marks[slot - 1] === mark) return seen | SEEN_PAYLOAD_HERE;
+      if (word(words, MARKS * capacity + at) === mark) return seen | SEEN_PAYLOAD_HERE;
     }
     return seen;
   }
@@ -105,44 +108,44 @@ export class SeenEvents {
   }
 
   #remember(idTag: number, payloadTag: number, mark: number): void {
-    const mask = this.#capacity - 1;
-    const slot = this.#count & mask;
-    this.#ids[slot] = idTag;
-    this.#payloads[slot] = payloadTag;
-    this.#marks[slot] = mark;
-    this.#idLinks[slot] = this.#idHeads[idTag & mask] ?? 0;
-    this.#idHeads[idTag & mask] = slot + 1;
-    this.#payloadLinks[slot] = this.#payloadHeads[payloadTag & mask] ?? 0;
-    this.#payloadHeads[payloadTag & mask] = slot + 1;
+    const words = this.#words;
+    const capacity = this.#capacity;
+    const slot = this.#count & (capacity - 1);
+    const idHead = HEADS * capacity + (idTag & (capacity - 1));
+    const payloadHead = HEADS * capacity + (payloadTag & (capacity - 1));
+    words[slot] = idTag;
+    words[PAYLOADS * capacity + slot] = payloadTag;
+    words[MARKS * capacity + slot] = mark;
+    words[LINKS * capacity + slot] =
+      (word(words, idHead) & ~LOW) | (word(words, payloadHead) & LOW);
+    words[idHead] = ((slot + 1) << 16) | (word(words, idHead) & LOW);
+    words[payloadHead] = (word(words, payloadHead) & ~LOW) | (slot + 1);
     this.#count++;
   }
 
   #makeRoom(): void {
     if (this.#capacity < this.#limit()) this.#grow();
-    else this.#exhausted = true;
+    else this.exhausted = true;
   }
 
   #grow(): void {
     const size = this.#capacity;
     const first = this.#count;
-    const ids = this.#ids;
-    const payloads = this.#payloads;
-    const marks = this.#marks;
-    this.#capacity = Math.max(START, this.#capacity * 2);
-    this.#ids = new Uint32Array(this.#capacity);
-    this.#payloads = new Uint32Array(this.#capacity);
-    this.#marks = new Uint16Array(this.#capacity);
-    this.#idHeads = new Uint16Array(this.#capacity);
-    this.#idLinks = new Uint16Array(this.#capacity);
-    this.#payloadHeads = new Uint16Array(this.#capacity);
-    this.#payloadLinks = new Uint16Array(this.#capacity);
+    const old = this.#words;
+    this.#capacity = Math.max(START, size * 2);
+    this.#words = new Uint32Array(this.#capacity * PARTS);
     this.#count = 0;
     for (let n = 0; n < size; n++) {
       const slot = (first + n) & (size - 1);
-      this.#remember(ids[slot] ?? 0, payloads[slot] ?? 0, marks[slot] ?? 0);
+      const payloadTag = word(old, PAYLOADS * size + slot);
+      this.#remember(word(old, slot), payloadTag, word(old, MARKS * size + slot));
     }
   }
 }
 
-const EMPTY16: Uint16Array = new Uint16Array(0);
-const EMPTY32: Uint32Array = new Uint32Array(0);
+const EMPTY: Uint32Array = new Uint32Array(0);
+
+/** Every index used is inside the array. */
+function word(words: Uint32Array, index: number): number {
+  return words[index] as number;
+}

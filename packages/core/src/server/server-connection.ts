@@ -1,6 +1,7 @@
 import type {
   ConnectionEnd,
   HeaderLookup,
+  MessageUse,
   StreamConnection,
   StreamObserver,
   StreamReport,
@@ -51,7 +52,9 @@ export class ServerConnection implements StreamConnection, SseSink {
   readonly previous: unknown;
   readonly #engine: ServerEngine;
   readonly #stream: ServerStream;
-  #facts: HeaderFacts;
+  /** Let go once the stream is judged: it may stay open for days. */
+  #facts: HeaderFacts | undefined;
+  #status: number | undefined;
   #profile: CompiledProfile;
   #cursor: string | undefined;
   #evidence: Evidence | undefined;
@@ -59,6 +62,7 @@ export class ServerConnection implements StreamConnection, SseSink {
   #scanner: SseScanner | undefined;
   #subject: Subject | undefined;
   #epoch: string | undefined;
+  #epochIsSession = false;
   #firstId: string | undefined;
   #sawId = false;
   readonly #follower: ReplayFollower;
@@ -92,6 +96,10 @@ export class ServerConnection implements StreamConnection, SseSink {
     // A server answers a redirect and is done; there is no second hop here.
   }
 
+  get reads(): MessageUse {
+    return 'nothing';
+  }
+
   message(): void {
     // WebSocket messages are not followed on this side yet.
   }
@@ -101,18 +109,22 @@ export class ServerConnection implements StreamConnection, SseSink {
   }
 
   response(status: number, header: HeaderLookup): boolean {
+    if (this.#facts === undefined) return false;
     const { request } = this.#facts;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
-    this.#facts = { request, responseHeaders, status };
-    this.#profile = this.#engine.choose(this.#facts);
-    const base = subjectOf(this.#facts, []);
+    const facts = { request, responseHeaders, status };
+    this.#facts = facts;
+    this.#status = status;
+    this.#profile = this.#engine.choose(facts);
+    const base = subjectOf(facts, []);
     const claim = claimOf(this.#profile, base);
     this.#cursor = claim.cursor;
-    const continuity = continuityOf(this.#facts, claim);
+    const continuity = continuityOf(facts, claim);
     this.#subject = { ...base, continuity };
     const { epochReceived, separator } = this.#profile;
     this.#epoch = String(continuity?.get('gen') ?? '') || undefined;
     this.#epoch ??= readFirst(epochReceived, this.#subject, separator) ?? claim.epoch;
+    this.#epochIsSession = this.#profile.epochIsSession && !continuity?.has('gen');
     const opens = opensStream(this.transport, status, header('content-type'));
     if (claim.cursor !== undefined) this.#gather(claim.cursor);
     if (this.#evidence && !opens) this.#evidence.refusal = refusalOf(status);
@@ -142,7 +154,7 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.#evaluate(true);
     this.#follower.close();
     this.#engine.streams.close(this.#stream, this.context);
-    const counts = this.#facts.status !== undefined && this.settled;
+    const counts = this.#status !== undefined && this.settled;
     this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);
   }
 
@@ -231,15 +243,17 @@ export class ServerConnection implements StreamConnection, SseSink {
 
   /** @param established a first connection counts as up from here on. */
   #evaluate(established = false): void {
-    if (this.settled || this.#facts.status === undefined) return;
+    if (this.settled || this.#status === undefined) return;
     if (this.#evidence === undefined) {
-      if (!established || this.#facts.status !== 200) return;
+      if (!established || this.#status !== 200) return;
     } else {
       this.#verdict = classifyServer(this.#evidence);
       if (this.#verdict === undefined) return;
     }
     this.settled = true;
     this.#engine.observer.settled(this, this.#report());
+    this.#facts = undefined;
+    if (!this.#profile.readsEvents) this.#subject = undefined;
   }
 
   #report(): StreamReport {
@@ -254,7 +268,7 @@ export class ServerConnection implements StreamConnection, SseSink {
       atLeast: false,
       epoch: this.#epoch,
       previousEpoch: undefined,
-      epochIsSession: this.#profile.epochIsSession && !this.#subject?.continuity?.has('gen'),
+      epochIsSession: this.#epochIsSession,
       requestedCursor: this.#cursor,
       firstCursor: this.#firstId,
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : undefined,

@@ -1,6 +1,8 @@
 import type {
   ConnectionEnd,
   HeaderLookup,
+  MessageData,
+  MessageUse,
   StreamConnection,
   StreamRequest,
   Transport,
@@ -20,9 +22,12 @@ import { applyHeaders, opensStream, refusalOf } from './lane-facts.ts';
 import { Lanes } from './lanes.ts';
 import type { OpenConnection } from './logical-stream.ts';
 import { Messages } from './message-order.ts';
+import { passBy } from './pass-by.ts';
 import { ProfileChoice } from './profile-choice.ts';
 import { copyHeaders, factsOf } from './request-facts.ts';
 import { Seat } from './seat.ts';
+
+const NOTHING_KNOWN: Subject = {};
 
 /** One connection of a client: from its request to its verdict and its end. */
 export class ClientConnection implements StreamConnection, OpenConnection, SseSink {
@@ -31,7 +36,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   context: unknown;
   readonly #engine: Engine;
   readonly #seat: Seat;
-  readonly #facts: ConnectionFacts;
+  /** Let go once nothing asks any more: a stream may stay open for days. */
+  #facts: ConnectionFacts | undefined;
+  #answered = false;
   readonly #choice: ProfileChoice;
   #messages: Messages | undefined;
   readonly #lanes: Lanes;
@@ -47,12 +54,13 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#seat = new Seat(engine, this, at);
     this.transport = request.transport;
     this.#choice = new ProfileChoice(engine, request.transport);
-    this.#facts = new ConnectionFacts(factsOf(request, engine.requestHeaders));
+    const facts = new ConnectionFacts(factsOf(request, engine.requestHeaders));
+    this.#facts = facts;
     this.#seat.askKey(request);
     this.#lanes = new Lanes(engine, this);
-    const { request: facts } = this.#facts;
-    const subject = this.#subject();
-    this.#sit(this.#choice.start(facts, subject, (profile) => this.#seat.keyFor(facts, profile)));
+    const keyFor = (profile: CompiledProfile | undefined): number =>
+      this.#seat.keyFor(facts.request, profile);
+    this.#sit(this.#choice.start(facts.request, this.#subject(), keyFor));
   }
 
   get ordinal(): number {
@@ -90,12 +98,13 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   redirect(request: StreamRequest): void {
-    this.#facts.redirected(factsOf(request, this.#engine.requestHeaders));
+    this.#facts?.redirected(factsOf(request, this.#engine.requestHeaders));
     this.#sit(this.#choice.profile);
   }
 
   response(status: number, header: HeaderLookup): boolean {
-    this.#facts.answered(status, copyHeaders(this.#engine.responseHeaders, header));
+    this.#answered = true;
+    this.#facts?.answered(status, copyHeaders(this.#engine.responseHeaders, header));
     this.#opens = opensStream(this.transport, status, header('content-type'));
     const subject = this.#subject();
     this.#meetSigns(() => [subject]);
@@ -119,12 +128,22 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#scan().pushString(text);
   }
 
-  message(data: string | Uint8Array): void {
-    this.#followMessages().take({ data, own: false });
+  get reads(): MessageUse {
+    if (this.#textual) return 'messages';
+    return this.#engine.identity === 'id' ? 'nothing' : 'identity';
   }
 
-  sent(data: string | Uint8Array): void {
-    this.#followMessages().take({ data, own: true });
+  message(data: MessageData): void {
+    if (this.#textual) {
+      this.#followMessages().take({ data, own: false });
+      return;
+    }
+    passBy(this.#engine, this.#lanes, data);
+    if (this.#lanes.main.evidence !== undefined) this.#lanes.evaluate(false);
+  }
+
+  sent(data: MessageData): void {
+    if (this.#textual) this.#followMessages().take({ data, own: true });
   }
 
   timeout(): void {
@@ -141,8 +160,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#scanner?.end();
     this.#choice.giveUp();
     this.#messages?.release();
-    const wasAnswered = this.#facts.status !== undefined;
-    const counts = this.#opens || (wasAnswered && this.#seat.isReconnect);
+    const counts = this.#opens || (this.#answered && this.#seat.isReconnect);
     const reports = counts ? this.#lanes.finish(end, this.cursor) : [];
     this.#seat.leave(counts, end, at);
     this.#engine.observer.ended(this, end, reports);
@@ -165,6 +183,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (main.evidence !== undefined) {
       noteFirst(main, scanner.hasId ? scanner.lastEventId : undefined, payload);
       this.#lanes.evaluate(this.#choice.isOpen);
+      this.#readText();
     }
   }
 
@@ -221,8 +240,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   #followMessages(): Messages {
     this.#messages ??= new Messages(this.#choice, this.#engine.decodeBinary, {
-      received: ({ value, text }) => {
-        this.#read(Frame.of(this.#subject(), value, text), textTagOf(text), false);
+      received: ({ value, text }, payloadTag) => {
+        if (payloadTag === 0) this.#lanes.main.state.repeatsPayload = true;
+        this.#read(Frame.of(this.#subject(), value, text), payloadTag, false);
       },
       sent: ({ value }) => {
         if (typeof value !== 'object' || value === null) return;
@@ -246,12 +266,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   /** Text is kept only as long as something looks into it. */
   #readText(): void {
-    const { identity, identityKeys } = this.#engine;
-    const textual =
-      this.#choice.isOpen ||
-      this.#choice.profile.readsEvents ||
-      identityKeys.length > 0 ||
-      identity === 'canonical-json';
+    const textual = this.#choice.readsText;
+    const isSse = this.transport === 'sse';
+    if (isSse && !textual && this.settled && this.#lanes.main.evidence === undefined) {
+      this.#facts = undefined;
+    }
     if (textual === this.#textual) return;
     this.#textual = textual;
     this.#scanner?.setKeep(textual);
@@ -260,14 +279,16 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   #subject(): Subject {
-    return this.#facts.subject(this.#choice.profile);
+    return this.#facts?.subject(this.#choice.profile) ?? NOTHING_KNOWN;
   }
 
   /** @param keyed the profile whose key finds the stream. */
   #sit(keyed: CompiledProfile): void {
     const { profile, isGeneric } = this.#choice;
-    const claim = this.#facts.claim(profile);
-    const stream = this.#seat.take(this.#facts.request, keyed, profile, claim.cursor);
+    const facts = this.#facts;
+    if (facts === undefined) return;
+    const claim = facts.claim(profile);
+    const stream = this.#seat.take(facts.request, keyed, profile, claim.cursor);
     if (!isGeneric) stream.profile ??= profile;
     this.#lanes.attach(stream, profile, claim, this.#seat.isReconnect);
   }
@@ -277,7 +298,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const { stream } = this.#seat;
     if (stream === undefined || !this.#choice.meetSigns(stream, see)) return;
     this.#sit(this.#choice.profile);
-    if (this.#facts.status !== undefined) this.#applyHeaders();
+    if (this.#answered) this.#applyHeaders();
   }
 
   #applyHeaders(): void {

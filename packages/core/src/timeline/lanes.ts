@@ -18,6 +18,7 @@ import type { LogicalStream, OpenConnection, StreamState } from './logical-strea
 
 /** Messages of the client that places may still look into; older ones were answered long ago. */
 const SENT_REMEMBERED = 8;
+const NOTHING_SENT: readonly unknown[] = [];
 
 interface Named {
   readonly lane: Lane;
@@ -39,7 +40,7 @@ export class Lanes {
   #claim: Claim = { cursor: undefined, epoch: undefined };
   #named: Map<string, Named> | undefined;
   #replies: Map<string, string> | undefined;
-  readonly #mainMessages: unknown[] = [];
+  #mainMessages: unknown[] | undefined;
 
   constructor(engine: Engine, connection: StreamConnection & OpenConnection) {
     this.#engine = engine;
@@ -144,7 +145,7 @@ export class Lanes {
   read(frame: Frame, profile: CompiledProfile, scanned: number, isEmpty: boolean): void {
     const name = this.#nameOf(frame, profile);
     const addressed = name === undefined ? undefined : this.#lane(name);
-    const sent = addressed?.sent ?? this.#mainMessages;
+    const sent = addressed?.sent ?? this.#mainMessages ?? NOTHING_SENT;
     const subject = sent.length === 0 ? frame : frame.with(withSent(frame, sent));
     const facts = readFrame(profile, subject);
     const items = itemsOf(profile, subject);
@@ -227,6 +228,7 @@ export class Lanes {
   }
 
   #mainSent(): Named {
+    this.#mainMessages ??= [];
     return { lane: this.main, sent: this.#mainMessages };
   }
 
@@ -250,7 +252,7 @@ export class Lanes {
     lane.evidence = evidence;
     lane.epoch = this.main.epoch;
     this.#prepareKeys(state);
-    const named = { lane, sent: [...this.#mainMessages] };
+    const named = { lane, sent: [...(this.#mainMessages ?? NOTHING_SENT)] };
     this.#named ??= new Map();
     this.#named.set(name, named);
     return named;

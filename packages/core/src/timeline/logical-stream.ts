@@ -41,30 +41,33 @@ export class StreamState {
 }
 
 const REMEMBERED_ENDS = 4;
+const NONE: readonly never[] = [];
 
 /**
  * What the consumer believes it is reading across connections. Lives in an intrusive list of closed
  * streams while none of its connections is open, so that the longest closed can be forgotten first.
  */
 export class LogicalStream {
-  readonly keys: string[] = [];
-  readonly place: string;
+  /** Tags of the keys under which it can be found, and of its place. */
+  keys: readonly number[] = NONE;
+  readonly place: number;
   readonly main: StreamState;
   named: Map<string, StreamState> | undefined;
   profile: CompiledProfile | undefined;
   /** Signs met so far, a bit mask for each profile that is not confirmed yet. */
   signs: Map<CompiledProfile, number> | undefined;
   connections = 0;
-  readonly open: Set<OpenConnection> = new Set();
+  /** Mostly one, so an array beats a set by 200 bytes. */
+  open: readonly OpenConnection[] = NONE;
   /** Newest first. */
-  readonly ended: EndedConnection[] = [];
+  ended: readonly EndedConnection[] = NONE;
   /** Whether it stands in the list of closed streams. */
   listed = false;
   older: LogicalStream | undefined;
   newer: LogicalStream | undefined;
   readonly #historyLimit: () => number;
 
-  constructor(place: string, historyLimit: () => number) {
+  constructor(place: number, historyLimit: () => number) {
     this.place = place;
     this.#historyLimit = historyLimit;
     this.main = new StreamState(historyLimit);
@@ -81,7 +84,14 @@ export class LogicalStream {
   }
 
   remember(connection: EndedConnection): void {
-    this.ended.unshift(connection);
-    if (this.ended.length > REMEMBERED_ENDS) this.ended.pop();
+    this.ended = [connection, ...this.ended.slice(0, REMEMBERED_ENDS - 1)];
+  }
+
+  join(connection: OpenConnection): void {
+    this.open = [...this.open, connection];
+  }
+
+  leave(connection: OpenConnection): void {
+    this.open = this.open.filter((other) => other !== connection);
   }
 }

@@ -1,3 +1,5 @@
+import type { MessageData } from '../connection.ts';
+import { frameTagOf } from '../frame-tag.ts';
 import type { BinaryDecoder, Message } from '../messages.ts';
 import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -9,17 +11,17 @@ import type { ProfileChoice } from './profile-choice.ts';
 /** Messages held back, and their size, while the protocol of a WebSocket is not known yet. */
 const HELD_MESSAGES = 16;
 const HELD_SIZE = 65_536;
-/** Binary frames that nothing decodes are identified by their beginning. */
-const BINARY_SIZE = 4096;
+const UNREADABLE: Message = { value: undefined, text: '' };
 
 export interface Exchange {
-  readonly data: string | Uint8Array;
+  readonly data: MessageData;
   /** Sent by this client. */
   readonly own: boolean;
 }
 
 export interface MessageSink {
-  received(message: Message): void;
+  /** @param payloadTag 0 for a message that cannot be looked into. */
+  received(message: Message, payloadTag: number): void;
   sent(message: Message): void;
   showSigns(see: (profile: CompiledProfile, base: Subject) => readonly Subject[]): void;
 }
@@ -47,7 +49,7 @@ export class Messages {
       return;
     }
     this.#held.push(exchange);
-    this.#size += exchange.data.length;
+    this.#size += exchange.data?.length ?? 0;
     this.#sink.showSigns((profile, base) => this.#seenBy(profile, base, exchange));
     if (!exchange.own) this.#choice.frameRead();
     if (this.#held.length >= HELD_MESSAGES || this.#size > HELD_SIZE) this.#choice.giveUp();
@@ -62,9 +64,10 @@ export class Messages {
   }
 
   #read({ data, own }: Exchange): void {
-    for (const message of this.#split(data, this.#choice.profile)) {
+    const messages = this.#split(data, this.#choice.profile);
+    for (const message of messages) {
       if (own) this.#sink.sent(message);
-      else this.#sink.received(message);
+      else this.#sink.received(message, tagOf(message, data));
     }
   }
 
@@ -74,8 +77,9 @@ export class Messages {
     );
   }
 
-  #split(data: string | Uint8Array, { messages }: CompiledProfile): readonly Message[] {
+  #split(data: MessageData, { messages }: CompiledProfile): readonly Message[] {
     if (typeof data === 'string') return splitMessages(messages, data);
+    if (data === undefined) return [UNREADABLE];
     const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
     if (this.#decodeBinary !== undefined && isKnown) {
       return this.#decodeBinary(messages, data).map((value) => ({
@@ -83,6 +87,12 @@ export class Messages {
         text: JSON.stringify(value) ?? '',
       }));
     }
-    return [{ value: undefined, text: String.fromCharCode(...data.subarray(0, BINARY_SIZE)) }];
+    return [UNREADABLE];
   }
+}
+
+/** A frame that nothing decodes is identified by its bytes, any other message by its own text. */
+function tagOf(message: Message, data: MessageData): number {
+  if (message !== UNREADABLE) return frameTagOf(message.text);
+  return data === undefined ? 0 : frameTagOf(data);
 }

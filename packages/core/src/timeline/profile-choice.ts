@@ -8,12 +8,13 @@ import type { RequestFacts } from './request-facts.ts';
 
 /** A profile that no sign confirmed within so many frames is given up. */
 const FRAMES_FOR_SIGNS = 8;
+const NONE: readonly never[] = [];
 
 /** Which protocol a connection speaks, as far as its signs have told. */
 export class ProfileChoice {
   /** In force: generic until something more specific is confirmed. */
   profile: CompiledProfile;
-  #open: readonly CompiledProfile[] = [];
+  #open: readonly CompiledProfile[] = NONE;
   #frames = 0;
   readonly #engine: Engine;
   readonly #transport: Transport;
@@ -33,8 +34,11 @@ export class ProfileChoice {
     return this.profile === this.#engine.generic[this.#transport];
   }
 
-  get candidates(): readonly CompiledProfile[] {
-    return this.#open;
+  /** Something looks into the frames: a candidate, the profile in force, the identity of events. */
+  get readsText(): boolean {
+    const { identity, identityKeys } = this.#engine;
+    const looks = this.isOpen || this.profile.readsEvents;
+    return looks || identityKeys.length > 0 || identity === 'canonical-json';
   }
 
   /**
@@ -45,7 +49,7 @@ export class ProfileChoice {
   start(
     request: RequestFacts,
     subject: Subject,
-    keyFor: (profile: CompiledProfile | undefined) => string,
+    keyFor: (profile: CompiledProfile | undefined) => number,
   ): CompiledProfile {
     const { profiles, registry } = this.#engine;
     const { confirmed, open } = candidatesFor(profiles, this.#transport, request.target);
@@ -65,13 +69,17 @@ export class ProfileChoice {
    */
   meetSigns(stream: LogicalStream, see: (profile: CompiledProfile) => readonly Subject[]): boolean {
     for (const profile of this.#open) {
-      stream.signs ??= new Map();
-      let mask = stream.signs.get(profile) ?? 0;
+      const before = stream.signs?.get(profile) ?? 0;
+      let mask = before;
       for (const subject of see(profile)) mask |= signsMet(profile, subject);
-      stream.signs.set(profile, mask);
+      if (mask !== before) {
+        stream.signs ??= new Map();
+        stream.signs.set(profile, mask);
+      }
       if (!isConfirmed(profile, mask)) continue;
       this.profile = profile;
-      this.#open = [];
+      this.#open = NONE;
+      stream.signs = undefined;
       return true;
     }
     return false;
@@ -79,19 +87,20 @@ export class ProfileChoice {
 
   /** Without a single sign by the time the headers are in, frames are not worth reading. */
   headersRead(stream: LogicalStream): void {
-    this.#open = this.#open.filter((profile) => {
+    const open = this.#open.filter((profile) => {
       if (this.#transport === 'websocket') return true;
       const met = (stream.signs?.get(profile) ?? 0) !== 0;
       return met && (!profile.builtIn || profile.readsFrames);
     });
+    this.#open = open.length === 0 ? NONE : open;
   }
 
   frameRead(): void {
     this.#frames++;
-    if (this.#frames >= FRAMES_FOR_SIGNS) this.#open = [];
+    if (this.#frames >= FRAMES_FOR_SIGNS) this.#open = NONE;
   }
 
   giveUp(): void {
-    this.#open = [];
+    this.#open = NONE;
   }
 }

@@ -14,8 +14,8 @@ export interface Association {
 
 export interface Asked {
   readonly request: RequestFacts;
-  readonly key: string;
-  readonly place: string;
+  readonly key: number;
+  readonly place: number;
   readonly cursor: string | undefined;
   readonly profile: CompiledProfile;
   readonly at: number;
@@ -34,8 +34,8 @@ export interface RegistryLimits {
 /** Finds the logical stream that a request continues: rules L1 to L5. */
 export class StreamRegistry {
   readonly #limits: RegistryLimits;
-  readonly #byKey = new Map<string, LogicalStream[]>();
-  readonly #byPlace = new Map<string, LogicalStream[]>();
+  readonly #byKey: Index = new Map();
+  readonly #byPlace: Index = new Map();
   #clients = new WeakMap<object, LogicalStream>();
   #oldest: LogicalStream | undefined;
   #newest: LogicalStream | undefined;
@@ -50,23 +50,23 @@ export class StreamRegistry {
     const reconnect = found !== undefined || asked.cursor !== undefined;
     const stream =
       found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.historyLimit);
-    this.#enter(this.#byKey, asked.key, stream);
-    this.#enter(this.#byPlace, asked.place, stream);
-    if (!stream.keys.includes(asked.key)) stream.keys.push(asked.key);
+    enter(this.#byKey, asked.key, stream);
+    enter(this.#byPlace, asked.place, stream);
+    if (!stream.keys.includes(asked.key)) stream.keys = [...stream.keys, asked.key];
     if (asked.request.client) this.#clients.set(asked.request.client, stream);
     this.#unlink(stream);
     return { stream, reconnect, previous: found?.previous };
   }
 
   /** A stream of this key whose profile is known already, before the request can be read fully. */
-  profileOf(key: string): CompiledProfile | undefined {
-    for (const stream of this.#byKey.get(key) ?? []) if (stream.profile) return stream.profile;
+  profileOf(key: number): CompiledProfile | undefined {
+    for (const stream of under(this.#byKey, key)) if (stream.profile) return stream.profile;
     return undefined;
   }
 
   /** Call when the last open connection of a stream is over. */
   closed(stream: LogicalStream): void {
-    if (stream.open.size > 0 || stream.listed) return;
+    if (stream.open.length > 0 || stream.listed) return;
     stream.listed = true;
     stream.older = this.#newest;
     if (this.#newest) this.#newest.newer = stream;
@@ -78,15 +78,15 @@ export class StreamRegistry {
 
   /** A stream that never came to be (no response, no stream): nothing is remembered of it. */
   discard(stream: LogicalStream): void {
-    if (stream.open.size === 0 && stream.ended.length === 0) this.#forget(stream);
+    if (stream.open.length === 0 && stream.ended.length === 0) this.#forget(stream);
   }
 
   /** L1. */
   #withCursor(asked: Asked): Found | undefined {
-    const ofKey = this.#byKey.get(asked.key) ?? [];
+    const ofKey = under(this.#byKey, asked.key);
     return (
       this.#endingAt(ofKey, asked) ??
-      this.#endingAt(this.#byPlace.get(asked.place) ?? [], asked) ??
+      this.#endingAt(under(this.#byPlace, asked.place), asked) ??
       mostRecentlyClosed(ofKey, () => true)
     );
   }
@@ -113,15 +113,9 @@ export class StreamRegistry {
     if (request.method !== 'GET' && !isTied) return undefined;
     const { reconnectWindow } = this.#limits;
     return mostRecentlyClosed(
-      this.#byKey.get(asked.key) ?? [],
+      under(this.#byKey, asked.key),
       (ended) => wasDropped(ended) && at - ended.at <= reconnectWindow,
     );
-  }
-
-  #enter(index: Map<string, LogicalStream[]>, name: string, stream: LogicalStream): void {
-    const streams = index.get(name);
-    if (streams === undefined) index.set(name, [stream]);
-    else if (!streams.includes(stream)) streams.push(stream);
   }
 
   #unlink(stream: LogicalStream): void {
@@ -149,10 +143,26 @@ interface Found {
   readonly previous: unknown;
 }
 
-function drop(index: Map<string, LogicalStream[]>, name: string, stream: LogicalStream): void {
-  const rest = index.get(name)?.filter((other) => other !== stream) ?? [];
-  if (rest.length > 0) index.set(name, rest);
-  else index.delete(name);
+/** Mostly one stream stands under a name, and then it stands there alone, without an array. */
+type Index = Map<number, LogicalStream | readonly LogicalStream[]>;
+
+function under(index: Index, name: number): readonly LogicalStream[] {
+  const found = index.get(name);
+  if (found === undefined) return [];
+  return found instanceof LogicalStream ? [found] : found;
+}
+
+function enter(index: Index, name: number, stream: LogicalStream): void {
+  const streams = under(index, name);
+  if (streams.includes(stream)) return;
+  index.set(name, streams.length === 0 ? stream : [...streams, stream]);
+}
+
+function drop(index: Index, name: number, stream: LogicalStream): void {
+  const rest = under(index, name).filter((other) => other !== stream);
+  const [only] = rest;
+  if (only === undefined) index.delete(name);
+  else index.set(name, rest.length === 1 ? only : rest);
 }
 
 /** A close that the application asked for is no drop (L2). */
@@ -182,7 +192,7 @@ function rank(
   ended: EndedConnection,
   best: { stream: LogicalStream; ended: EndedConnection },
 ): number {
-  const taken = Number(best.stream.open.size > 0) - Number(stream.open.size > 0);
+  const taken = Number(best.stream.open.length > 0) - Number(stream.open.length > 0);
   return taken !== 0 ? taken : ended.at >= best.ended.at ? 1 : -1;
 }
 

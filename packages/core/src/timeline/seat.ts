@@ -1,7 +1,7 @@
 import type { ConnectionEnd, StreamRequest } from '../connection.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Engine } from './engine.ts';
-import { keyOf, placeOf } from './key.ts';
+import { keyOf, keyTagOf, placeOf } from './key.ts';
 import type { LogicalStream, OpenConnection } from './logical-stream.ts';
 import type { Association } from './registry.ts';
 import type { RequestFacts } from './request-facts.ts';
@@ -30,10 +30,10 @@ export class Seat {
     this.#ownKey ??= this.#engine.streamKey?.(request);
   }
 
-  keyFor(request: RequestFacts, profile: CompiledProfile | undefined): string {
-    if (this.#ownKey !== undefined) return `key ${this.#ownKey}`;
+  keyFor(request: RequestFacts, profile: CompiledProfile | undefined): number {
+    if (this.#ownKey !== undefined) return keyTagOf(`key ${this.#ownKey}`);
     const isGeneric = profile === this.#engine.generic[request.transport];
-    return keyOf(request, isGeneric ? undefined : profile);
+    return keyTagOf(keyOf(request, isGeneric ? undefined : profile));
   }
 
   /**
@@ -51,7 +51,7 @@ export class Seat {
     const { stream } = found;
     if (stream !== before) {
       if (before !== undefined) this.#rise(before);
-      stream.open.add(this.#connection);
+      stream.join(this.#connection);
       this.ordinal = stream.connections++;
     }
     this.stream = stream;
@@ -70,7 +70,7 @@ export class Seat {
     const { stream } = this;
     if (stream === undefined) return;
     const { cursor, context } = this.#connection;
-    stream.open.delete(this.#connection);
+    stream.leave(this.#connection);
     if (counts) stream.remember({ end, at, cursor, context });
     else stream.connections--;
     if (counts || stream.ended.length > 0) this.#engine.registry.closed(stream);
@@ -95,14 +95,14 @@ export class Seat {
       profile,
       cursor,
       key: this.keyFor(request, keyed),
-      place: placeOf(request),
+      place: keyTagOf(placeOf(request)),
       at: this.#at,
       current: this.stream,
     });
   }
 
   #rise(stream: LogicalStream): void {
-    stream.open.delete(this.#connection);
+    stream.leave(this.#connection);
     stream.connections--;
     this.#engine.registry.discard(stream);
   }
