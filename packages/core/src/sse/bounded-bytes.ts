@@ -1,9 +1,10 @@
+const NONE: Uint8Array = new Uint8Array(0);
 const IDLE_ROOM = 64; // bytes of storage that outlive a value
 
 /** Bytes that come in parts, kept up to a limit and counted beyond it. */
 export class BoundedBytes {
-  /** The bytes kept so far are those before the smaller of `length` and `limit`. */
-  bytes: Uint8Array = new Uint8Array(0);
+  /** The bytes kept are the first ones, up to the smaller of `length` and `limit`. */
+  bytes: Uint8Array = NONE;
   /** How many bytes came, kept or not. */
   length = 0;
   readonly limit: number;
@@ -16,13 +17,13 @@ export class BoundedBytes {
     const kept = Math.min(this.length, this.limit);
     const taken = Math.min(to - from, this.limit - kept);
     if (kept + taken > this.bytes.length) this.#grow(kept, kept + taken);
-    this.bytes.set(bytes.subarray(from, from + taken), kept);
+    if (taken > 0) this.bytes.set(bytes.subarray(from, from + taken), kept);
     this.length += to - from;
   }
 
   clear(): void {
     this.length = 0;
-    if (this.bytes.length > IDLE_ROOM) this.bytes = new Uint8Array(0);
+    if (this.bytes.length > IDLE_ROOM) this.bytes = NONE;
   }
 
   #grow(kept: number, needed: number): void {

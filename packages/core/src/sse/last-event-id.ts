@@ -1,44 +1,70 @@
-import { finishHash, mixWord } from './hash32.ts';
+import { finishHash, mixBytes, mixWord } from './hash32.ts';
+import { digitsValue, firstControl, isLineEnd } from './line-bytes.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** Longest id that is kept, in bytes; longer ones are treated as if they had not been sent. */
 export const ID_LIMIT: number = 4096;
-const NO_NUMBER = -1;
 const NO_ID = -1;
+const NO_NUMBER = -1; // as `digitsValue` has it
+const STORED = -1;
+const NOTHING = new Uint8Array(0);
 const ZERO = 48;
-const SHORTEST_HALF = 32; // both halves then lie on the heap of V8, without a block of their own
 const EXACT_DIGITS = 15; // every integer of 15 digits is exact in a double
+const INT32_DIGITS = 9; // and of nine in an int32
+const SHORTEST_HALF = 32; // both halves then lie on the heap of V8, without a block of their own
 
 /**
  * The cursor of a stream: the id of the last block that carried one, and the id of the block that is
- * being read (S4). A canonical integer is kept as its number alone; bytes are kept for all others.
+ * being read (S4). A canonical integer is kept as its number alone. Other ids stay in their chunk
+ * until it has been read, as most of them are replaced before that, and are stored then.
  */
 export class LastEventId {
   #number = NO_NUMBER;
   #length = NO_ID;
+  #at = STORED; // where the text is in the chunk
   #nextNumber = NO_NUMBER;
   #nextLength = NO_ID;
+  #nextAt = STORED;
+  #chunk: Uint8Array | undefined = undefined;
   // Both texts share one array, half each: a typed array costs some 200 bytes even when it is tiny.
   #texts: Uint8Array | undefined = undefined;
-  #upper = false; // which half holds the committed one
+  #inUpper = false; // which half the committed text has
 
-  /** Takes a canonical integer of at most 15 digits as the id of this block. */
-  setNumber(value: number, digits: number): void {
+  /**
+   * Takes a canonical integer of up to nine digits as the id of this block, if one stands at `from`
+   * and a line end follows. Returns where that is, or -1.
+   */
+  setInteger(bytes: Uint8Array, from: number, end: number): number {
+    let at = from;
+    let value = 0;
+    for (; at < end; at += 1) {
+      const digit = (bytes[at] as number) - ZERO;
+      if (digit < 0 || digit > 9) break;
+      value = (Math.imul(value, 10) + digit) | 0;
+    }
+    const digits = at - from;
+    if (at === end || digits === 0 || digits > INT32_DIGITS) return -1;
+    if (!isLineEnd(bytes[at] as number) || (bytes[from] === ZERO && digits > 1)) return -1;
     this.#nextNumber = value;
     this.#nextLength = digits;
+    this.#nextAt = STORED;
+    return at;
   }
 
-  /** Takes the `length` bytes at `from` as the id of this block, unless they make no valid id. */
-  set(bytes: Uint8Array, from: number, length: number): 'taken' | 'has_nul' | 'oversized' {
-    if (length > ID_LIMIT) return 'oversized';
-    const end = from + length;
-    const value = canonicalInteger(bytes, from, end);
+  /**
+   * Takes bytes[from..to) as the id of this block, unless that makes no valid id. The bytes must not
+   * change before `store`.
+   */
+  set(bytes: Uint8Array, from: number, to: number): 'taken' | 'has_nul' | 'oversized' {
+    if (to - from > ID_LIMIT) return 'oversized';
+    const value = canonicalInteger(bytes, from, to);
     if (value === NO_NUMBER) {
-      for (let i = from; i < end; i += 1) if (bytes[i] === 0) return 'has_nul'; // S3
-      this.#keepText(bytes, from, length);
+      if (hasNul(bytes, from, to)) return 'has_nul'; // S3
+      this.#chunk = bytes;
     }
+    this.#nextAt = value === NO_NUMBER ? from : STORED;
     this.#nextNumber = value;
-    this.#nextLength = length;
+    this.#nextLength = to - from;
     return 'taken';
   }
 
@@ -47,14 +73,28 @@ export class LastEventId {
     if (this.#nextLength === NO_ID) return false;
     this.#number = this.#nextNumber;
     this.#length = this.#nextLength;
+    this.#at = this.#nextAt;
+    if (this.#number === NO_NUMBER && this.#at === STORED) this.#inUpper = !this.#inUpper;
     this.#nextLength = NO_ID;
-    if (this.#number === NO_NUMBER) this.#upper = !this.#upper;
     return true;
   }
 
   /** Forgets the id of a block that will not end. */
   drop(): void {
     this.#nextLength = NO_ID;
+  }
+
+  /** Copies what still lies in the chunk, before that is given back. */
+  store(): void {
+    const chunk = this.#chunk;
+    if (chunk === undefined) return;
+    if (this.#at !== STORED) this.#keep(chunk, this.#at, this.#length, this.#inUpper);
+    this.#at = STORED;
+    if (this.#nextLength !== NO_ID && this.#nextAt !== STORED) {
+      this.#keep(chunk, this.#nextAt, this.#nextLength, !this.#inUpper);
+      this.#nextAt = STORED;
+    }
+    this.#chunk = undefined;
   }
 
   /** Whether the block that is being read has carried an id. */
@@ -73,60 +113,57 @@ export class LastEventId {
 
   /** A uint32 that is equal for equal ids; 0 only while there has been no id. */
   get tag(): number {
-    if (this.#length === NO_ID) return 0;
     const value = this.#number;
     if (value !== NO_NUMBER) return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));
-    const texts = this.#texts;
-    let hash = ~this.#length;
-    if (texts !== undefined) {
-      const start = this.#upper ? texts.length >> 1 : 0;
-      const end = start + this.#length;
-      for (let i = start; i < end; i += 1) hash = mixWord(hash, texts[i] as number);
-    }
-    return finishHash(hash);
+    if (this.#length === NO_ID) return 0;
+    const start = this.#start();
+    return finishHash(mixBytes(NO_NUMBER, this.#source(), start, start + this.#length));
   }
 
   get text(): string {
-    if (this.#length <= 0) return '';
-    const texts = this.#texts;
-    if (this.#number !== NO_NUMBER || texts === undefined) return String(this.#number);
-    const start = this.#upper ? texts.length >> 1 : 0;
-    return decodeUtf8(texts, start, start + this.#length);
+    if (this.#number !== NO_NUMBER) return String(this.#number);
+    const start = this.#start();
+    return decodeUtf8(this.#source(), start, start + this.length);
   }
 
-  #keepText(bytes: Uint8Array, from: number, length: number): void {
-    if (length === 0) return;
-    let texts = this.#texts;
-    if (texts === undefined || texts.length >> 1 < length) texts = this.#grow(length);
-    const start = this.#upper ? 0 : texts.length >> 1;
+  #source(): Uint8Array {
+    return (this.#at === STORED ? this.#texts : this.#chunk) ?? NOTHING;
+  }
+
+  #start(): number {
+    if (this.#at !== STORED) return this.#at;
+    return this.#inUpper ? this.#source().length >> 1 : 0;
+  }
+
+  #keep(bytes: Uint8Array, from: number, length: number, inUpper: boolean): void {
+    let texts = this.#texts ?? NOTHING;
+    if (texts.length >> 1 < length) texts = this.#grow(texts, length);
+    const start = inUpper ? texts.length >> 1 : 0;
     for (let i = 0; i < length; i += 1) texts[start + i] = bytes[from + i] as number;
   }
 
-  #grow(length: number): Uint8Array {
+  // The committed text moves along, if it is stored.
+  #grow(texts: Uint8Array, length: number): Uint8Array {
+    const oldHalf = texts.length >> 1;
     let half = SHORTEST_HALF;
     while (half < length) half *= 2;
-    const old = this.#texts;
     const grown = new Uint8Array(2 * half);
-    if (old !== undefined) {
-      const oldHalf = old.length >> 1;
-      if (this.#upper) grown.set(old.subarray(oldHalf), half);
-      else grown.set(old.subarray(0, oldHalf));
-    }
+    if (this.#inUpper) grown.set(texts.subarray(oldHalf), half);
+    else grown.set(texts.subarray(0, oldHalf));
     this.#texts = grown;
     return grown;
   }
 }
 
-/** The value of `0` or of up to 15 digits without a leading zero; else NO_NUMBER (S7). */
+// The value of `0` or of up to 15 digits without a leading zero; else NO_NUMBER (S7).
 function canonicalInteger(bytes: Uint8Array, from: number, to: number): number {
   const digits = to - from;
-  if (digits === 0 || digits > EXACT_DIGITS) return NO_NUMBER;
-  if (bytes[from] === ZERO && digits > 1) return NO_NUMBER;
-  let value = 0;
-  for (let i = from; i < to; i += 1) {
-    const digit = (bytes[i] as number) - ZERO;
-    if (digit < 0 || digit > 9) return NO_NUMBER;
-    value = value * 10 + digit;
-  }
-  return value;
+  if (digits > EXACT_DIGITS || (bytes[from] === ZERO && digits > 1)) return NO_NUMBER;
+  return digitsValue(bytes, from, to);
+}
+
+function hasNul(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = firstControl(bytes, from, to);
+  while (at < to && bytes[at] !== 0) at = firstControl(bytes, at + 1, to);
+  return at < to;
 }

@@ -1,4 +1,4 @@
-import { finishHash, mixWord } from './hash32.ts';
+import { finishHash, mixWord, wordAt } from './hash32.ts';
 import { copyBytes } from './native-bytes.ts';
 
 const COPY_FROM = 128; // bytes: below, the native copy costs more than putting words together
@@ -16,14 +16,14 @@ let pieceWords = new Int32Array(0);
  */
 export class PayloadHash {
   // The lane whose turn is next, then the others in order.
-  #a = 0;
-  #b = 0;
-  #c = 0;
-  #d = 0;
+  #a = 1;
+  #b = 2;
+  #c = 3;
+  #d = 4;
   #word = 0; // the bytes of this line that do not fill a word yet
   #lineLength = 0;
 
-  /** Begins a payload. */
+  /** Begins another payload. */
   begin(): void {
     this.#a = 1;
     this.#b = 2;
@@ -137,13 +137,4 @@ export class PayloadHash {
     this.#c = c;
     this.#d = d;
   }
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] as number) |
-    ((bytes[at + 1] as number) << 8) |
-    ((bytes[at + 2] as number) << 16) |
-    ((bytes[at + 3] as number) << 24)
-  );
 }

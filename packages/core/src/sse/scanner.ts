@@ -1,211 +1,238 @@
-import { KeptText } from './kept-text.ts';
-import { LastEventId } from './last-event-id.ts';
-import { COMMENT, EVENT, ID, LineReader, RETRY, VALUE_LIMIT } from './line-reader.ts';
-import { PayloadHash } from './payload-hash.ts';
-import { decodeUtf8 } from './utf8.ts';
+import { SseBlock } from './block.ts';
+import type { BoundedBytes } from './bounded-bytes.ts';
+import { COMMENT, CutLine, DATA, EVENT, ID, IGNORED, RETRY } from './cut-line.ts';
+import { firstControl, isLineEnd, startsData, startsId, valueAfter } from './line-bytes.ts';
+import { indexOfByte } from './native-bytes.ts';
+import type { SseScannerOptions, SseSink } from './sink.ts';
+import { decodeUtf8, encodeUtf8, giveBack } from './utf8.ts';
 
-/** What happens on a stream. The scanner's fields hold inside the call only. */
-export interface SseSink {
-  /** A block with at least one data line ended. */
-  event(scanner: SseScanner): void;
-  /** A block without data ended, and its id moved the cursor (S4). */
-  idOnly?(scanner: SseScanner): void;
-  /** The first comment line of the stream without its colon: its first 2,048 UTF-16 units. */
-  comment?(text: string): void;
-}
+const LF = 10;
+const CR = 13;
+const COLON = 58;
 
-export interface SseScannerOptions {
-  /** `hash` (default) computes `payloadTag`; `none` leaves it 0 and skips the data natively. */
-  payload?: 'hash' | 'none';
-  /** Keeps each event's data and name as text, for `data` and `eventName`. Off by default. */
-  keep?: boolean;
-  /** Longest data that is kept, in UTF-16 units; 65,536 by default. */
-  maxData?: number;
-}
+// Where the last chunk ended.
+const AT_START = 0; // of a line
+const AFTER_CR = 1; // at a start too, where an LF still belongs to the line before (S1)
+const IN_LINE = 2;
+const AT_STREAM_START = 3; // and one, two further on: after as many bytes of a byte order mark
+const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
-const DEFAULT_MAX_DATA = 65_536; // UTF-16 units
+const ROOM_FOR_NAME = 7; // bytes of 'data: ' and one more
+const SHORT = 48; // bytes walked by hand before a native search is worth its 30 to 40 ns
 const COMMENT_LIMIT = 2048; // UTF-16 units
-const NAME_LIMIT = 4096; // bytes
-const RETRY_LIMIT = 4096; // bytes
-const NO_DATA = -1;
 
 /**
  * Reads an event stream in passing and tells the sink where events end and which ids they carry
  * (S1 to S8). Nothing is allocated per event unless text is kept. A sink that throws leaves the
  * scanner in the middle of a chunk: give the scanner up then.
  */
-export class SseScanner extends LineReader {
+export class SseScanner extends SseBlock {
   readonly #sink: SseSink;
-  readonly #maxData: number;
-  readonly #hash: PayloadHash | undefined;
-  readonly #id: LastEventId = new LastEventId();
-  #kept: KeptText | undefined;
-  #keepNext: boolean;
+  #state: number = AT_STREAM_START;
+  #cut: CutLine | undefined = undefined;
+  #nextCr = 0; // place of the next CR in this chunk; below the place asked for: not looked up yet
   #awaitsComment: boolean;
-  #dataLength: number = NO_DATA;
-  #hasId = false;
-  #otherLines = false; // whether this block had lines that are neither data nor id
-  #retry: number | undefined = undefined;
-  #oversizedIds = 0;
 
   constructor(sink: SseSink, options: SseScannerOptions = {}) {
-    super();
+    super(options);
     this.#sink = sink;
-    this.#maxData = options.maxData ?? DEFAULT_MAX_DATA;
-    this.#hash = options.payload === 'none' ? undefined : new PayloadHash();
-    this.#keepNext = options.keep ?? false;
-    this.#kept = this.#keepNext ? new KeptText(this.#maxData) : undefined;
     this.#awaitsComment = sink.comment !== undefined;
   }
 
-  /** Whether this block carried a valid id of its own, be it an empty one (S3). */
-  get hasId(): boolean {
-    return this.#hasId;
+  /** Takes the next bytes of the stream. They are not referred to after the call. */
+  push(bytes: Uint8Array): void {
+    this.#scan(bytes, bytes.length);
   }
 
-  /**
-   * The committed id, of this block or an earlier one, as a number: `0` or up to 15 digits without a
-   * leading zero; NaN for any other id and for none (S7).
-   */
-  get idNumber(): number {
-    return this.#id.number;
-  }
-
-  /** A uint32 that is equal for equal committed ids; 0 while the stream has had no id. */
-  get idTag(): number {
-    return this.#id.tag;
-  }
-
-  /** Bytes of the committed id. */
-  get idLength(): number {
-    return this.#id.length;
-  }
-
-  /** The committed id, `''` for none. Makes a string at every read. */
-  get lastEventId(): string {
-    return this.#id.text;
-  }
-
-  /** How many ids were passed over because they have more than 4,096 bytes. */
-  get oversizedIds(): number {
-    return this.#oversizedIds;
-  }
-
-  /** UTF-8 bytes of the data, its lines joined by LF (S8). */
-  get dataLength(): number {
-    return this.#dataLength === NO_DATA ? 0 : this.#dataLength;
-  }
-
-  /** A uint32 above 0 that is equal for equal data, however the stream was cut; 0 if there is none. */
-  get payloadTag(): number {
-    return this.#dataLength === NO_DATA ? 0 : (this.#hash?.tag() ?? 0);
-  }
-
-  /** The data, while text is kept and the data is not longer than `maxData`. */
-  get data(): string | undefined {
-    return this.#dataLength === NO_DATA ? undefined : this.#kept?.data;
-  }
-
-  /** The event's name while text is kept; `''` for none and for one of more than 4,096 bytes. */
-  get eventName(): string {
-    return this.#kept?.name ?? '';
-  }
-
-  /** The reconnection time that the stream set last, in ms (S5). */
-  get retry(): number | undefined {
-    return this.#retry;
+  /** Takes text that goes out as UTF-8. Text and bytes may alternate on one stream. */
+  pushString(text: string): void {
+    // The search flattens a rope in native code; the encoder would do it at twice the cost.
+    const hasLineEnd = text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0;
+    if (!hasLineEnd && this.#state === IN_LINE && this.#cut?.kind === IGNORED) return;
+    for (let from = 0; from < text.length; ) {
+      const piece = encodeUtf8(text, from);
+      this.#scan(piece.bytes, piece.length);
+      from = piece.next;
+      giveBack(piece);
+    }
   }
 
   /** Ends the stream: an event whose blank line has not come is not delivered (S4). */
   end(): void {
-    this.dropLine();
-    this.#id.drop();
-    this.#kept?.clear();
-    this.#dataLength = NO_DATA;
-    this.#otherLines = false;
+    this.#state = AT_START;
+    this.#cut = undefined;
+    this.dropId();
+    this.clearBlock();
   }
 
   /** Keeps text, or not, from the next block on; called by a sink, from the next event on. */
   setKeep(keep: boolean): void {
-    this.#keepNext = keep;
-    const inBlock = this.#dataLength !== NO_DATA || this.#id.pending || this.#otherLines;
-    if (!inBlock && this.betweenLines()) this.#applyKeep();
+    this.keepNext(keep, this.#state !== IN_LINE);
   }
 
-  #applyKeep(): void {
-    if (this.#keepNext) this.#kept ??= new KeptText(this.#maxData);
-    else this.#kept = undefined;
+  #scan(bytes: Uint8Array, end: number): void {
+    this.#nextCr = -1;
+    let at = this.#state === AT_START ? 0 : this.#resume(bytes, end);
+    while (at < end) {
+      const first = bytes[at] as number;
+      const hasRoom = end - at >= ROOM_FOR_NAME;
+      if (isLineEnd(first)) {
+        this.#endBlock();
+        at = first === LF ? at + 1 : this.#afterCr(bytes, at + 1, end);
+      } else if (first === 0x64 && hasRoom && startsData(bytes, at)) {
+        at = this.#readData(bytes, valueAfter(bytes, at + 4), end);
+      } else if (first === 0x69 && hasRoom && startsId(bytes, at)) {
+        at = this.#readId(bytes, at, end);
+      } else at = this.#readLine(bytes, at, end);
+    }
+    this.endChunk();
   }
 
-  protected wants(kind: number): boolean {
-    return kind === EVENT ? this.#kept !== undefined : this.#awaitsComment;
+  #readData(bytes: Uint8Array, from: number, end: number): number {
+    const lineEnd = this.#lineEnd(bytes, from, end);
+    if (lineEnd === end) {
+      this.#beginCut(DATA).skipName();
+      this.takeData(bytes, from, end);
+      return end;
+    }
+    this.takeDataLine(bytes, from, lineEnd);
+    return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
   }
 
-  protected openData(): void {
-    if (this.#dataLength === NO_DATA) {
-      this.#dataLength = 0;
-      this.#hash?.begin();
-    } else {
-      this.#dataLength += 1;
-      this.#kept?.joinLine();
+  #readId(bytes: Uint8Array, at: number, end: number): number {
+    const from = valueAfter(bytes, at + 2);
+    let lineEnd = this.takeInteger(bytes, from, end); // finds the end itself, as most ids are such
+    if (lineEnd < 0) {
+      lineEnd = this.#lineEnd(bytes, from, end);
+      if (lineEnd === end) return this.#readLine(bytes, at, end);
+      this.takeId(bytes, from, lineEnd);
+    }
+    return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
+  }
+
+  #readLine(bytes: Uint8Array, at: number, end: number): number {
+    const lineEnd = this.#lineEnd(bytes, at, end);
+    if (lineEnd === end) {
+      this.#beginCut(this.#kindOf(bytes[at] as number));
+      this.#readPart(bytes, at + 1, end);
+      return end;
+    }
+    this.#takeLine(bytes, at, lineEnd);
+    return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
+  }
+
+  // Continues where the last chunk ended; returns where the next line starts.
+  #resume(bytes: Uint8Array, end: number): number {
+    if (end === 0) return 0;
+    if (this.#state === AFTER_CR) {
+      this.#state = AT_START;
+      return bytes[0] === LF ? 1 : 0;
+    }
+    const at = this.#state === IN_LINE ? 0 : this.#skipByteOrderMark(bytes, end);
+    if (this.#state !== IN_LINE) return at;
+    const isLong = end - at > SHORT; // the rest of a cut line mostly fills its chunk
+    const lineEnd = isLong ? this.#search(bytes, at, end) : this.#lineEnd(bytes, at, end);
+    this.#readPart(bytes, at, lineEnd);
+    if (lineEnd === end) return end;
+    this.#endCut();
+    return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
+  }
+
+  // S2. Two thirds of a mark are the start of a line like any other, and of no field.
+  #skipByteOrderMark(bytes: Uint8Array, end: number): number {
+    let matched = this.#state - AT_STREAM_START;
+    let at = 0;
+    for (; at < end && bytes[at] === BYTE_ORDER_MARK[matched]; at += 1) matched += 1;
+    if (at < end && matched > 0 && matched < BYTE_ORDER_MARK.length) this.#beginCut(IGNORED);
+    else if (at === end && matched < BYTE_ORDER_MARK.length)
+      this.#state = AT_STREAM_START + matched;
+    else this.#state = AT_START;
+    return at;
+  }
+
+  // A line that lies in this chunk as a whole, so that its end stops any comparison.
+  #takeLine(bytes: Uint8Array, at: number, lineEnd: number): void {
+    if (startsData(bytes, at)) this.takeDataLine(bytes, valueAfter(bytes, at + 4), lineEnd);
+    else if (startsId(bytes, at)) this.takeId(bytes, valueAfter(bytes, at + 2), lineEnd);
+    else {
+      const kind = this.#kindOf(bytes[at] as number);
+      if (kind !== IGNORED) {
+        this.#beginCut(kind);
+        this.#readPart(bytes, at + 1, lineEnd);
+        this.#endCut();
+      } else this.passLine();
     }
   }
 
-  protected takeData(bytes: Uint8Array, from: number, to: number): void {
-    this.#dataLength += to - from;
-    this.#hash?.part(bytes, from, to);
-    this.#kept?.append(bytes, from, to);
+  #kindOf(first: number): number {
+    if (first === 0x64) return DATA;
+    if (first === 0x69) return ID;
+    if (first === 0x72) return RETRY;
+    if (first === 0x65) return this.keepsText ? EVENT : IGNORED;
+    return first === COLON && this.#awaitsComment ? COMMENT : IGNORED;
   }
 
-  protected closeData(): void {
-    this.#hash?.endLine();
+  #beginCut(kind: number): CutLine {
+    this.#state = IN_LINE;
+    this.#cut ??= new CutLine();
+    this.#cut.begin(kind);
+    return this.#cut;
   }
 
-  protected takeIdNumber(value: number, digits: number): void {
-    this.#id.setNumber(value, digits);
+  // Takes bytes[from..to), in which no line ends, as the next part of the line at hand.
+  #readPart(bytes: Uint8Array, from: number, to: number): void {
+    const cut = this.#cut as CutLine;
+    const valueAt = cut.readName(bytes, from, to);
+    if (valueAt === to || cut.kind === IGNORED) return;
+    if (cut.kind === DATA) this.takeData(bytes, valueAt, to);
+    else cut.value.append(bytes, valueAt, to);
   }
 
-  protected takeField(kind: number, bytes: Uint8Array, from: number, length: number): void {
-    if (kind === ID) {
-      if (this.#id.set(bytes, from, length) === 'oversized') this.#oversizedIds += 1;
-      return;
-    }
-    this.#otherLines = true;
-    if (kind === RETRY) this.#setRetry(bytes, from, length);
-    else if (kind === COMMENT) this.#giveComment(bytes, from, length);
-    else if (this.#kept !== undefined) {
-      this.#kept.name = length > NAME_LIMIT ? '' : decodeUtf8(bytes, from, from + length);
-    }
+  #endCut(): void {
+    const { value, whole: kind } = this.#cut as CutLine;
+    this.#state = AT_START;
+    if (kind === DATA) this.endDataLine();
+    else if (kind === IGNORED) this.passLine();
+    else if (kind === COMMENT) this.#giveComment(value);
+    else this.takeField(kind, value.bytes, value.length);
+    value.clear();
   }
 
-  protected passLine(): void {
-    this.#otherLines = true;
-  }
-
-  protected endBlock(): void {
-    this.#hasId = this.#id.commit();
-    if (this.#dataLength !== NO_DATA) this.#sink.event(this);
-    else if (this.#hasId) this.#sink.idOnly?.(this);
-    this.#dataLength = NO_DATA;
-    this.#otherLines = false;
-    this.#kept?.clear();
-    if (this.#keepNext !== (this.#kept !== undefined)) this.#applyKeep();
-  }
-
-  #setRetry(bytes: Uint8Array, from: number, length: number): void {
-    if (length === 0 || length > RETRY_LIMIT) return;
-    let value = 0;
-    for (let i = from; i < from + length; i += 1) {
-      const digit = (bytes[i] as number) - 48;
-      if (digit < 0 || digit > 9) return; // S5
-      value = value * 10 + digit;
-    }
-    this.#retry = Math.min(value, Number.MAX_SAFE_INTEGER);
-  }
-
-  #giveComment(bytes: Uint8Array, from: number, length: number): void {
+  #giveComment(value: BoundedBytes): void {
+    this.passLine();
     this.#awaitsComment = false;
-    const text = decodeUtf8(bytes, from, from + Math.min(length, VALUE_LIMIT));
+    const text = decodeUtf8(value.bytes, 0, Math.min(value.length, value.limit));
     this.#sink.comment?.(text.slice(0, COMMENT_LIMIT));
+  }
+
+  // Where the line ends that reaches at least to `from`; `end` if that is not in this chunk.
+  #lineEnd(bytes: Uint8Array, from: number, end: number): number {
+    const near = end - from > SHORT ? from + SHORT : end;
+    let at = firstControl(bytes, from, near);
+    while (at < near && !isLineEnd(bytes[at] as number)) at = firstControl(bytes, at + 1, near);
+    return at < near || at === end ? at : this.#search(bytes, at, end);
+  }
+
+  #search(bytes: Uint8Array, from: number, end: number): number {
+    if (this.#nextCr < from) {
+      const cr = indexOfByte(bytes, CR, from);
+      this.#nextCr = cr < 0 || cr > end ? end : cr;
+    }
+    const lf = indexOfByte(bytes, LF, from);
+    return lf < 0 || lf > this.#nextCr ? this.#nextCr : lf;
+  }
+
+  // Where the next line starts behind a CR: an LF belongs to it, which may come with the next chunk.
+  #afterCr(bytes: Uint8Array, next: number, end: number): number {
+    if (next < end) return bytes[next] === LF ? next + 1 : next;
+    this.#state = AFTER_CR;
+    return end;
+  }
+
+  #endBlock(): void {
+    this.commitId();
+    if (this.hasData) this.#sink.event(this);
+    else if (this.hasId) this.#sink.idOnly?.(this);
+    this.clearBlock();
   }
 }

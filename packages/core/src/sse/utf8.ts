@@ -18,59 +18,67 @@ export function decodeUtf8(bytes: Uint8Array, from: number, to: number): string 
   return decoder.decode(bytes.subarray(from, to));
 }
 
-/** Longest text that one call encodes, in UTF-16 units: it bounds the memory kept for encoding. */
-export const ENCODE_LIMIT: number = 65_536;
+const PIECE = 65_536; // UTF-16 units encoded at a time: bounds the memory kept for it
 const WORST_CASE = 3; // bytes per UTF-16 unit
-const LONGEST_CHARACTER = 4; // bytes: with less room left over, some of the text may be missing
+const SLACK = 4; // the longest character: with less room left over, some text may be missing
+const SIZES: readonly number[] = [4096, PIECE + SLACK, PIECE * WORST_CASE + SLACK];
 
-/** Bytes up to `length`; what follows them in `bytes` is left over from other texts. */
-export interface Utf8Scratch {
+/** A piece of text as UTF-8. */
+export interface Utf8Piece {
+  /** The text up to `length`; behind it CR LF, where a native search stops, and remains. */
   bytes: Uint8Array;
   length: number;
+  /** Where in the text the next piece starts. */
+  next: number;
 }
 
 let encoder: InstanceType<typeof TextEncoder> | undefined;
-let spare: Utf8Scratch | undefined;
+let spare: Utf8Piece | undefined;
 
+// Few sizes, so that a process that writes texts of all lengths soon stops allocating.
 function allocate(size: number): Uint8Array {
-  return nativeBuffer?.allocUnsafeSlow(size) ?? new Uint8Array(size);
+  const capacity = SIZES.find((step) => step >= size) ?? size;
+  return nativeBuffer?.allocUnsafeSlow(capacity) ?? new Uint8Array(capacity);
 }
 
-function write(text: string, target: Uint8Array): number {
-  if (nativeBuffer !== undefined) return (target as NativeBuffer).write(text);
-  encoder ??= new TextEncoder();
-  return encoder.encodeInto(text, target).written;
+function write(text: string, piece: Utf8Piece): void {
+  if (nativeBuffer !== undefined) piece.length = (piece.bytes as NativeBuffer).write(text);
+  else {
+    encoder ??= new TextEncoder();
+    piece.length = encoder.encodeInto(text, piece.bytes).written;
+  }
 }
 
-// Three sizes only, so that a process with strings of all lengths soon stops allocating.
-function capacityFor(size: number): number {
-  const steps = [4096, ENCODE_LIMIT + LONGEST_CHARACTER];
-  return steps.find((step) => step >= size) ?? ENCODE_LIMIT * WORST_CASE + LONGEST_CHARACTER;
+function cut(text: string, from: number): string {
+  if (text.length - from <= PIECE) return from === 0 ? text : text.slice(from);
+  const last = text.charCodeAt(from + PIECE - 1);
+  const splitsPair = last >= 0xd800 && last < 0xdc00;
+  return text.slice(from, from + PIECE - (splitsPair ? 1 : 0));
 }
 
 /**
- * Encodes `text` into a buffer that is used again after `giveBack`: no garbage per call. A lone
- * surrogate becomes U+FFFD, as it does on the wire.
- * @param text at most ENCODE_LIMIT units.
+ * Encodes the text from `from` on, or its first 64 Ki units, into memory that is used again after
+ * `giveBack`. A lone surrogate becomes U+FFFD, as it does on the wire.
  */
-export function encodeUtf8(text: string): Utf8Scratch {
-  // Out of its place while in use: a sink may cause another string to be encoded meanwhile.
-  const scratch = spare ?? { bytes: allocate(capacityFor(0)), length: 0 };
+export function encodeUtf8(text: string, from: number): Utf8Piece {
+  // Out of its place while in use: a sink may cause another text to be encoded meanwhile.
+  const piece = spare ?? { bytes: allocate(0), length: 0, next: 0 };
   spare = undefined;
-  const size = text.length + LONGEST_CHARACTER;
-  if (scratch.bytes.length < size) scratch.bytes = allocate(capacityFor(size));
-  scratch.length = write(text, scratch.bytes);
-  if (scratch.length + LONGEST_CHARACTER > scratch.bytes.length) {
-    const enough = text.length * WORST_CASE + LONGEST_CHARACTER;
-    if (scratch.bytes.length < enough) {
-      scratch.bytes = allocate(capacityFor(enough));
-      scratch.length = write(text, scratch.bytes);
-    }
+  const part = cut(text, from);
+  piece.next = from + part.length;
+  if (piece.bytes.length < part.length + SLACK) piece.bytes = allocate(part.length + SLACK);
+  write(part, piece);
+  const enough = part.length * WORST_CASE + SLACK;
+  if (piece.length + SLACK > piece.bytes.length && piece.bytes.length < enough) {
+    piece.bytes = allocate(enough);
+    write(part, piece);
   }
-  return scratch;
+  piece.bytes[piece.length] = 13;
+  piece.bytes[piece.length + 1] = 10;
+  return piece;
 }
 
-/** Ends the use of what `encodeUtf8` returned. Left out when a sink throws, it costs one buffer. */
-export function giveBack(scratch: Utf8Scratch): void {
-  spare = scratch;
+/** Ends the use of a piece. Left out because a sink threw, it costs one allocation. */
+export function giveBack(piece: Utf8Piece): void {
+  spare = piece;
 }
