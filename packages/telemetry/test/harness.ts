@@ -50,6 +50,7 @@ export function connection(facts: Partial<FakeConnection> = {}): FakeConnection 
     settled: false,
     events: 0,
     repeated: 0,
+    reads: 'messages',
     context: undefined,
     previous: undefined,
     redirect: nothing,
