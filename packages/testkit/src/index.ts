@@ -1,3 +1,4 @@
+export { certificate } from './certificate.ts';
 export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
 export type { Loopback } from './loopback.ts';
@@ -7,5 +8,5 @@ export { nodeBinary } from './node-lines.ts';
 export { RecordingHost } from './recording-host.ts';
 export type { TapRecorder } from './recording-recorder.ts';
 export { RecordingRecorder } from './recording-recorder.ts';
-export type { TimelineStep } from './recording-timeline.ts';
+export type { RecordedExchange, TimelineStep } from './recording-timeline.ts';
 export { RecordingConnection, RecordingTimeline } from './recording-timeline.ts';

@@ -7,6 +7,7 @@ test.each([
   [coded('ECONNRESET'), 'reset', 'ECONNRESET'],
   [coded('UND_ERR_SOCKET'), 'reset', 'UND_ERR_SOCKET'],
   [coded('HPE_INVALID_CHUNK_SIZE'), 'reset', 'HPE_INVALID_CHUNK_SIZE'],
+  [Object.assign(new Error('bad'), { name: 'HTTPParserError' }), 'reset', 'HPE_UNKNOWN'],
   [coded('ERR_HTTP2_STREAM_ERROR'), 'reset', 'ERR_HTTP2_STREAM_ERROR'],
   [new TypeError('terminated', { cause: coded('UND_ERR_SOCKET') }), 'reset', 'UND_ERR_SOCKET'],
   [coded('UND_ERR_BODY_TIMEOUT'), 'idle_timeout', 'UND_ERR_BODY_TIMEOUT'],

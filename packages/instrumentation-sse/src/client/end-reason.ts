@@ -31,8 +31,10 @@ export function errorTypeOf(error: unknown): string {
 
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { code } = error as { readonly code?: unknown };
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === 'string') return code;
+  // undici promises a code for these and looks it up the wrong way round.
+  if (name === 'HTTPParserError') return 'HPE_UNKNOWN';
   // `new TypeError('terminated')` and its like carry what happened as their cause.
   const { cause } = error as { readonly cause?: unknown };
   return cause === error || cause === undefined ? undefined : codeOfCause(cause);

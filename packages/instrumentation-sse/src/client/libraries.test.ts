@@ -32,10 +32,10 @@ function facts(error: unknown): string {
 }
 
 const eventSource =
-  (Source: unknown, options?: unknown): Open =>
+  (Source: unknown): Open =>
   (url, saw) => {
-    const Constructor = Source as new (url: string, options?: unknown) => EventSourceLike;
-    const source = new Constructor(url, options);
+    const Constructor = Source as new (url: string) => EventSourceLike;
+    const source = new Constructor(url);
     source.onmessage = (event: { lastEventId: string; data: string }) => {
       saw(`${event.lastEventId}|${event.data}`);
     };
@@ -68,6 +68,17 @@ const byFetchEventSource: Open = (url, saw) => {
   };
 };
 
+// It names a drop `end` or `error` by which of two events of its response came first.
+const byLaunchDarkly: Open = (url, saw) => {
+  const source = new LaunchDarkly(url, { initialRetryDelayMillis: 5 });
+  source.onmessage = ({ lastEventId, data }: { lastEventId: string; data: string }) => {
+    saw(`${lastEventId}|${data}`);
+  };
+  source.onerror = ({ status }: { status?: number }) => status && saw(`error ${status}`);
+  source.onretrying = () => saw('error to be retried');
+  return () => source.close();
+};
+
 const byEventSourceClient: Open = (url, saw) => {
   const source = createEventSource({
     url,
@@ -83,7 +94,7 @@ const LIBRARIES: ReadonlyArray<readonly [string, Open]> = [
   ['eventsource 3', eventSource(EventSource3)],
   ['eventsource 4', eventSource(EventSource4)],
   ['eventsource 5', eventSource(EventSource5)],
-  ['launchdarkly-eventsource', eventSource(LaunchDarkly, { initialRetryDelayMillis: 5 })],
+  ['launchdarkly-eventsource', byLaunchDarkly],
   ['eventsource-client', byEventSourceClient],
   ['@microsoft/fetch-event-source', byFetchEventSource],
   ['undici 6 EventSource', eventSource(undici6.EventSource)],
@@ -124,15 +135,23 @@ function startTap(): void {
   stopTap = startClientTap({ timeline, recorder, now: () => 0, later: () => () => undefined });
 }
 
+let runs = 0;
+
+/** Some clients go on trying to reach the server of a run before, whose port may be ours by now. */
 async function serve(handler: RequestListener): Promise<string> {
   await server?.close();
-  server = await loopback(handler);
-  return server.origin;
+  runs += 1;
+  const path = `/run-${runs}?room=7`;
+  server = await loopback((req, res) => {
+    if (req.url === path) handler(req, res);
+    else res.destroy();
+  });
+  return server.origin + path;
 }
 
-/** Those of this test: some clients go on trying to reach the server of the test before it. */
+/** Those of this run. */
 function connections(): RecordingConnection[] {
-  return timeline.connections.filter(({ request }) => request.origin === server?.origin);
+  return timeline.connections.filter(({ request }) => request.target.startsWith(`/run-${runs}?`));
 }
 
 async function untilOver(count: number): Promise<void> {
@@ -149,13 +168,13 @@ async function reconnectOnce(open: Open): Promise<{ saw: string[]; asked: unknow
   const saw: string[] = [];
   const asked: unknown[] = [];
   const complete = Promise.withResolvers<void>();
-  const origin = await serve(async (req, res) => {
+  const url = await serve(async (req, res) => {
     asked.push([req.method, req.headers.accept, req.headers['last-event-id']]);
     res.writeHead(200, STREAM);
     await writeAll(res, asked.length === 1 ? FIRST : SECOND);
     if (asked.length === 1) res.end();
   });
-  const close = await open(`${origin}/feed?room=7`, (what) => {
+  const close = await open(url, (what) => {
     saw.push(what);
     if (what.startsWith('5|')) complete.resolve();
   });
@@ -186,11 +205,11 @@ describe.each(LIBRARIES)('%s', (_, open) => {
   test('a refusal is the same with us, and is told', async () => {
     const refused = async (): Promise<string> => {
       const failed = Promise.withResolvers<string>();
-      const origin = await serve((_req, res) => {
+      const url = await serve((_req, res) => {
         res.writeHead(204);
         res.end();
       });
-      const close = await open(`${origin}/gone`, failed.resolve);
+      const close = await open(url, failed.resolve);
       const saw = await failed.promise;
       await close();
       return saw;
@@ -207,13 +226,17 @@ describe.each(LIBRARIES)('%s', (_, open) => {
     const reset = async (): Promise<string[]> => {
       const saw: string[] = [];
       const failed = Promise.withResolvers<void>();
-      const origin = await serve(async (_req, res) => {
+      const delivered = Promise.withResolvers<void>();
+      const url = await serve(async (_req, res) => {
         res.writeHead(200, STREAM);
         await writeAll(res, FIRST);
+        // A reset takes with it what the client has not read yet.
+        await delivered.promise;
         res.socket?.resetAndDestroy();
       });
-      const close = await open(origin, (what) => {
+      const close = await open(url, (what) => {
         saw.push(what);
+        if (what.startsWith('3|')) delivered.resolve();
         if (what.startsWith('error')) failed.resolve();
       });
       await failed.promise;
