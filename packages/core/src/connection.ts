@@ -76,6 +76,14 @@ export interface StreamObserver {
 }
 
 /**
+ * How much of a WebSocket's messages is looked at: what they say (`messages`), only whether one
+ * equals another (`identity`), or nothing but that they came.
+ */
+export type MessageUse = 'messages' | 'identity' | 'nothing';
+
+export type MessageData = string | Uint8Array | undefined;
+
+/**
  * One HTTP response body or one WebSocket as the timeline follows it. The tap feeds it, the
  * observer hears of it. `at` is milliseconds of a monotonic clock of the caller's choice.
  */
@@ -110,10 +118,18 @@ export interface StreamConnection {
   push(bytes: Uint8Array): void;
   /** The same for text handed to `res.write`; may be mixed with `push`. */
   pushString(text: string): void;
-  /** WebSocket: one message from the peer. */
-  message(data: string | Uint8Array): void;
-  /** WebSocket: one message to the peer. */
-  sent(data: string | Uint8Array): void;
+  /**
+   * WebSocket: what the next message is needed for. Changes while a protocol shows itself, so it is
+   * asked before each message.
+   */
+  readonly reads: MessageUse;
+  /**
+   * WebSocket: one message from the peer; nothing of it is kept. Text is a string while `reads` is
+   * `messages`; otherwise the bytes it came as will do. `undefined`: it cannot be looked into.
+   */
+  message(data: MessageData): void;
+  /** WebSocket: one message to the peer; the same holds. */
+  sent(data: MessageData): void;
   /** R16: `decisionTimeout` elapsed since the response without a verdict. */
   timeout(): void;
   /** @param at milliseconds; without it the time of `open` stands. */

@@ -5,6 +5,8 @@ export type {
   ConnectionEnd,
   HeaderLookup,
   InStreamFinding,
+  MessageData,
+  MessageUse,
   Role,
   StreamConnection,
   StreamObserver,

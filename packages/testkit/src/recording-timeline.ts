@@ -1,6 +1,8 @@
 import type {
   ConnectionEnd,
   HeaderLookup,
+  MessageData,
+  MessageUse,
   Role,
   StreamConnection,
   StreamRequest,
@@ -17,14 +19,23 @@ export type TimelineStep =
   | 'push'
   | 'timeout'
   | 'end'
-  | 'settled';
+  | 'settled'
+  | 'reads'
+  | 'message'
+  | 'sent';
+
+/** One WebSocket message as a tap told of it; `undefined` when it could not be looked into. */
+export interface RecordedExchange {
+  readonly way: 'received' | 'sent';
+  readonly data: MessageData;
+}
 
 /** What a tap told of one connection, in the order in which it told it. */
 export class RecordingConnection implements StreamConnection {
   readonly role: Role;
   readonly transport: Transport;
   readonly ordinal = 0;
-  readonly protocol = 'sse';
+  readonly protocol: string;
   readonly previous = undefined;
   readonly repeated = 0;
   readonly request: StreamRequest;
@@ -33,6 +44,8 @@ export class RecordingConnection implements StreamConnection {
   events = 0;
   /** `open`, `redirect /path`, `response 200`, `timeout`, `end eof`. */
   readonly steps: string[] = ['open'];
+  /** Messages of a WebSocket. */
+  readonly exchanges: RecordedExchange[] = [];
   readonly openedAt: number;
   endedAt: number | undefined;
   readonly #timeline: RecordingTimeline;
@@ -42,6 +55,7 @@ export class RecordingConnection implements StreamConnection {
     this.#timeline = timeline;
     this.role = timeline.role;
     this.transport = request.transport;
+    this.protocol = request.transport;
     this.request = request;
     this.resumeRequested = request.header('last-event-id') !== undefined;
     this.openedAt = at;
@@ -62,7 +76,8 @@ export class RecordingConnection implements StreamConnection {
 
   get settled(): boolean {
     this.#timeline.enter('settled');
-    return this.#timeline.settles && this.#chunks.length > 0;
+    const heard = this.#chunks.length + this.exchanges.length > 0;
+    return this.#timeline.settles && heard;
   }
 
   redirect(request: StreamRequest): void {
@@ -70,7 +85,10 @@ export class RecordingConnection implements StreamConnection {
   }
 
   response(status: number, header: HeaderLookup): boolean {
-    const stream = status === 200 && (header('content-type') ?? '').includes('text/event-stream');
+    const stream =
+      this.transport === 'websocket'
+        ? status === 101
+        : status === 200 && (header('content-type') ?? '').includes('text/event-stream');
     this.#step('response', String(status));
     return stream;
   }
@@ -85,12 +103,17 @@ export class RecordingConnection implements StreamConnection {
     this.push(Buffer.from(text));
   }
 
-  message(): void {
-    throw new Error('A recorded connection carries no messages.');
+  get reads(): MessageUse {
+    this.#timeline.enter('reads');
+    return this.#timeline.reads;
   }
 
-  sent(): void {
-    throw new Error('A recorded connection carries no messages.');
+  message(data: MessageData): void {
+    this.#exchange('message', 'received', data);
+  }
+
+  sent(data: MessageData): void {
+    this.#exchange('sent', 'sent', data);
   }
 
   timeout(): void {
@@ -102,7 +125,13 @@ export class RecordingConnection implements StreamConnection {
     this.#step('end', end);
   }
 
-  #step(name: Exclude<TimelineStep, 'push'>, detail?: string): void {
+  #exchange(step: 'message' | 'sent', way: 'received' | 'sent', data: MessageData): void {
+    this.#timeline.enter(step);
+    this.exchanges.push({ way, data: typeof data === 'object' ? Uint8Array.from(data) : data });
+    this.#timeline.changed();
+  }
+
+  #step(name: 'redirect' | 'response' | 'timeout' | 'end', detail?: string): void {
     this.steps.push(detail === undefined ? name : `${name} ${detail}`);
     this.#timeline.changed();
     this.#timeline.enter(name);
@@ -114,11 +143,13 @@ export class RecordingTimeline implements StreamTimeline {
   readonly role: Role;
   readonly connections: RecordingConnection[] = [];
   /** Steps that throw. */
-  readonly faults = new Set<TimelineStep>();
+  readonly faults: Set<TimelineStep> = new Set();
   /** Answers `wants`. */
   wanted: (request: StreamRequest) => boolean = () => false;
   /** Whether a connection is settled by its first byte. */
   settles = true;
+  /** What every WebSocket's messages are needed for. */
+  reads: MessageUse = 'messages';
   #waiting: Array<() => void> = [];
 
   constructor(role: Role) {

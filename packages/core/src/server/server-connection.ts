@@ -92,21 +92,14 @@ export class ServerConnection implements StreamConnection, SseSink {
     return this.#profile.name;
   }
 
-  redirect(): void {
-    // A server answers a redirect and is done; there is no second hop here.
-  }
-
   get reads(): MessageUse {
     return 'nothing';
   }
 
-  message(): void {
-    // WebSocket messages are not followed on this side yet.
-  }
-
-  sent(): void {
-    // WebSocket messages are not followed on this side yet.
-  }
+  // A server answers a redirect and is done; WebSocket messages are not followed here yet.
+  redirect(): void {}
+  message(): void {}
+  sent(): void {}
 
   response(status: number, header: HeaderLookup): boolean {
     if (this.#facts === undefined) return false;

@@ -7,10 +7,8 @@ import type {
   StreamRequest,
   Transport,
 } from '../connection.ts';
-import { textTagOf } from '../id-tag.ts';
-import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { SseFields, Subject } from '../profile/place.ts';
+import type { Subject } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
@@ -26,6 +24,7 @@ import { passBy } from './pass-by.ts';
 import { ProfileChoice } from './profile-choice.ts';
 import { copyHeaders, factsOf } from './request-facts.ts';
 import { Seat } from './seat.ts';
+import { framesOf } from './sse-frames.ts';
 
 const NOTHING_KNOWN: Subject = {};
 
@@ -208,23 +207,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   #readEvent(scanner: SseScanner): void {
-    const { data } = scanner;
-    const sse: SseFields = {
-      id: scanner.hasId ? scanner.lastEventId : undefined,
-      event: scanner.eventName || 'message',
-      data,
-    };
     if (scanner.hasId) this.#sawId = true;
-    const { messages } = this.#choice.profile;
     const isEmpty = scanner.dataLength === 0;
-    if (messages === 'sse' || messages === 'json' || data === undefined) {
-      const frame = new Frame(this.#subject(), data ?? '', sse);
-      if (scanner.hasId) frame.idTag = scanner.idTag;
-      this.#read(frame, scanner.payloadTag, isEmpty);
-      return;
-    }
-    for (const { value, text } of splitMessages(messages, data)) {
-      this.#read(Frame.of(this.#subject(), value, text, sse), textTagOf(text), isEmpty);
+    for (const { frame, payloadTag } of framesOf(scanner, this.#choice.profile, this.#subject())) {
+      this.#read(frame, payloadTag, isEmpty);
     }
   }
 
