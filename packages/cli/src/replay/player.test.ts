@@ -193,6 +193,22 @@ describe('a redirect whose location is the next path is one attempt (L6)', () =>
     },
   );
 
+  test('a client that takes a cursor along which the transcript drops is not what it says', async () => {
+    const transcript = transcriptOf(
+      {
+        request: { headers: { 'last-event-id': '5' } },
+        response: { status: 307, headers: { location: '/moved' } },
+      },
+      { request: { path: '/moved', headers: {} } },
+    );
+    for (const via of ['fetch', 'undici'] as const) {
+      expect(await playOver(via, transcript)).toEqual({
+        kind: 'skipped',
+        why: 'the client sends last-event-id "5", not ""',
+      });
+    }
+  });
+
   test('a client that turns POST into GET on the way is not what the transcript says', async () => {
     const transcript = transcriptOf(
       {

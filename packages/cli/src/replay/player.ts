@@ -52,7 +52,7 @@ async function playAttempt(hops: Attempt['hops'], stage: Stage): Promise<Exchang
   const exchange = client.connect({ ...request, origin: server.origin, followRedirects });
   for (const [position, hop] of hops.entries()) {
     const arrival = await within(nextArrival(server, exchange), `connection ${hop.index}`);
-    requireSame(arrival, hop.request);
+    requireSame(arrival, hop.request, Object.keys(request.headers));
     if (position > 0) watched.follow(hop.index);
     const next = hops[position + 1];
     if (next === undefined) await playLast(hop, arrival, exchange, watched);
@@ -76,17 +76,19 @@ function redirect({ answer }: Hop, next: Hop, arrival: Arrival, origin: string):
   arrival.finish();
 }
 
-function requireSame(arrival: Arrival, request: WireRequest): void {
-  if (arrival.method !== request.method || arrival.target !== request.target) {
+/** @param carried Headers of the first hop, which a client may take along or not. */
+function requireSame(arrival: Arrival, request: WireRequest, carried: readonly string[]): void {
+  const { method, target, headers } = request;
+  if (arrival.method !== method || arrival.target !== target) {
     const sent = `${arrival.method} ${arrival.target}`;
-    throw new CannotSend(`the client sends ${sent}, not ${request.method} ${request.target}`);
+    throw new CannotSend(`the client sends ${sent}, not ${method} ${target}`);
   }
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const name of new Set([...carried, ...Object.keys(headers)])) {
     const sent = arrival.header(name) ?? '';
-    if (sent === value.trim()) continue;
-    throw new CannotSend(
-      `the client sends ${name} ${JSON.stringify(sent)}, not ${JSON.stringify(value)}`,
-    );
+    const wanted = headers[name]?.trim() ?? '';
+    if (sent === wanted) continue;
+    const [one, other] = [JSON.stringify(sent), JSON.stringify(wanted)];
+    throw new CannotSend(`the client sends ${name} ${one}, not ${other}`);
   }
 }
 

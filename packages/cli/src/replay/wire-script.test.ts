@@ -36,6 +36,11 @@ test('headers that say how a recorded message was carried are left out, on both 
   expect(hop?.answer?.headers).toEqual({ 'content-type': 'text/event-stream' });
 });
 
+test.each(['open', 'reset'])('an answer without a body cannot stay %s', (ends) => {
+  const script = wireScript(transcriptOf({ response: { status: 204, headers: {} }, ends }));
+  expect(script).toMatchObject({ attempts: [{ hops: [{ ends: 'eof' }] }] });
+});
+
 describe('what HTTP cannot carry', () => {
   test.each([
     [{ response: { status: 101 } }, 'HTTP has no final answer with status 101'],

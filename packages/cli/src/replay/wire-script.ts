@@ -100,8 +100,7 @@ function unsendable(connection: TranscriptConnection): string | undefined {
   if (response === undefined) return undefined;
   const { status } = response;
   if (status < 200) return `HTTP has no final answer with status ${status}`;
-  const bodiless = BODILESS.has(status) || request.method === 'HEAD';
-  if (bodiless && frames.length > 0) {
+  if (isBodiless(connection) && frames.length > 0) {
     return `the answer ${status} to ${request.method} has no body that could carry frames`;
   }
   return badHeader(response.headers);
@@ -117,6 +116,10 @@ function badHeader(headers: Readonly<Record<string, string>>): string | undefine
   } catch (error) {
     return `HTTP cannot carry this answer: ${(error as Error).message}`;
   }
+}
+
+function isBodiless({ request, response }: TranscriptConnection): boolean {
+  return response !== undefined && (BODILESS.has(response.status) || request.method === 'HEAD');
 }
 
 function wireEnd(ends: TranscriptConnection['ends']): WireEnd | undefined {
@@ -142,7 +145,8 @@ function toHop(index: number, connection: TranscriptConnection): Hop {
         .filter((text) => text !== '')
         .map(utf8),
     },
-    ends: wireEnd(ends) ?? 'reset',
+    // Without a body the client is done with the headers, and may use the socket again at once.
+    ends: isBodiless(connection) ? 'eof' : (wireEnd(ends) ?? 'reset'),
   };
 }
 
