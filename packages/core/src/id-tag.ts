@@ -1,4 +1,4 @@
-import { finishHash, mixWord } from './sse/hash32.ts';
+import { finishHash, ID_SEED, mixBytes, mixWord } from './sse/hash32.ts';
 
 /** Fingerprint of an id as text; equal to the scanner's for the same id as bytes. Never 0. */
 export function idTagOf(id: string): number {
@@ -6,10 +6,8 @@ export function idTagOf(id: string): number {
     const value = Number(id);
     return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));
   }
-  const bytes = utf8(id);
-  let hash = ~bytes.length;
-  for (const byte of bytes) hash = mixWord(hash, byte);
-  return finishHash(hash);
+  const bytes = Uint8Array.from(utf8(id));
+  return finishHash(mixBytes(ID_SEED, bytes, 0, bytes.length));
 }
 
 /** Fingerprint of any text: a frame, a key, a payload of JSON. Never 0. */

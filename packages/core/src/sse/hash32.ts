@@ -2,6 +2,9 @@
 
 const MULTIPLIER = 0x9e3779b1 | 0; // 2^32 over the golden ratio, odd: every step can be undone
 
+/** Where the hash of an id's bytes starts. */
+export const ID_SEED: number = -1;
+
 /** Takes 32 bits into `hash`; two different words never lead from one hash to the same next one. */
 export function mixWord(hash: number, word: number): number {
   const mixed = Math.imul(hash ^ word, MULTIPLIER);

@@ -1,4 +1,4 @@
-import { finishHash, mixBytes, mixWord } from './hash32.ts';
+import { finishHash, ID_SEED, mixBytes, mixWord } from './hash32.ts';
 import { digitsValue, firstControl, isLineEnd } from './line-bytes.ts';
 import { decodeUtf8 } from './utf8.ts';
 
@@ -117,7 +117,7 @@ export class LastEventId {
     if (value !== NO_NUMBER) return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));
     if (this.#length === NO_ID) return 0;
     const start = this.#start();
-    return finishHash(mixBytes(NO_NUMBER, this.#source(), start, start + this.#length));
+    return finishHash(mixBytes(ID_SEED, this.#source(), start, start + this.#length));
   }
 
   get text(): string {
