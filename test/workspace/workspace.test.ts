@@ -9,6 +9,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   '@sameriver/core': [],
   '@sameriver/telemetry': ['@sameriver/core'],
   '@sameriver/instrumentation-sse': ['@sameriver/core', '@sameriver/telemetry'],
+  '@sameriver/instrumentation-websocket': ['@sameriver/core', '@sameriver/telemetry'],
   '@sameriver/node': ['@sameriver/core', '@sameriver/telemetry', '@sameriver/instrumentation-sse'],
   sameriver: [
     '@sameriver/core',

@@ -14,10 +14,10 @@ export type TapRecorder = Pick<
 
 /** A recorder that remembers what it was told, and records nothing. */
 export class RecordingRecorder implements TapRecorder {
-  readonly starts = new Map<StreamConnection, ConnectionStart>();
-  readonly unanswered = new Map<StreamConnection, string>();
-  readonly noStreams = new Set<StreamConnection>();
-  readonly carriers = new Map<StreamConnection, Span>();
+  readonly starts: Map<StreamConnection, ConnectionStart> = new Map();
+  readonly unanswered: Map<StreamConnection, string> = new Map();
+  readonly noStreams: Set<StreamConnection> = new Set();
+  readonly carriers: Map<StreamConnection, Span> = new Map();
   readonly errors: InstrumentationErrorReason[] = [];
   /** Gives each attempt its context. */
   contextFor: (connection: StreamConnection, start: ConnectionStart) => Context | undefined = () =>
