@@ -1,13 +1,12 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { fetchEventSource } from '@microsoft/fetch-event-source';
 import type { Loopback, RecordingConnection } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import { createEventSource } from 'eventsource-client';
-import EventSource2 from 'eventsource2';
 import { EventSource as EventSource3 } from 'eventsource3';
 import { EventSource as EventSource4 } from 'eventsource4';
 import { EventSource as EventSource5 } from 'eventsource5';
-import { EventSource as LaunchDarkly } from 'launchdarkly-eventsource';
 import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
@@ -25,6 +24,11 @@ interface EventSourceLike {
   onerror: unknown;
   close(): void;
 }
+
+// Neither has types.
+const require = createRequire(import.meta.url);
+const EventSource2: unknown = require('eventsource2');
+const { EventSource: LaunchDarkly } = require('launchdarkly-eventsource');
 
 function facts(error: unknown): string {
   const { type, code, status, message } = error as Record<string, unknown>;

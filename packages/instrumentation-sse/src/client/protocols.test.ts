@@ -4,17 +4,20 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import { createSecureServer } from 'node:http2';
 import https from 'node:https';
+import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { claim } from '@sameriver/core';
 import { certificate, loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
-import { EventSource as LaunchDarkly } from 'launchdarkly-eventsource';
 import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
+
+// It has no types.
+const { EventSource: LaunchDarkly } = createRequire(import.meta.url)('launchdarkly-eventsource');
 
 const ACCEPT = { accept: 'text/event-stream' };
 const STREAM = { 'content-type': 'text/event-stream' };
