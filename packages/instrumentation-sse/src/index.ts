@@ -1,4 +1,4 @@
 export { SseInstrumentation } from './instrumentation.ts';
-export type { ReplayControl } from './replay-control.ts';
+export type { ReplayConfig, ReplayControl } from './replay-control.ts';
 export { replayControl } from './replay-control.ts';
 export type { AskedRequest, SseInstrumentationConfig } from './types.ts';

@@ -1,4 +1,5 @@
 import type { StreamConnection, StreamObserver } from '@sameriver/core';
+import type { SseInstrumentationConfig } from './types.ts';
 
 /**
  * Key of an option for the replay of recorded incidents, which has no time to wait for. No part of
@@ -13,4 +14,13 @@ export interface ReplayControl {
   readonly observer: StreamObserver;
   /** In the place of the decision timer (R16): keeps the callback, returns what forgets it. */
   readonly later: (callback: () => void) => () => void;
+}
+
+/** What `SseInstrumentation` is given for a replay. */
+export interface ReplayConfig extends SseInstrumentationConfig {
+  readonly [replayControl]: ReplayControl;
+}
+
+export function replayControlOf(config: SseInstrumentationConfig): ReplayControl | undefined {
+  return (config as Partial<ReplayConfig>)[replayControl];
 }

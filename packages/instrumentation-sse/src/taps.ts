@@ -3,7 +3,7 @@ import { createClientTimeline, createServerTimeline } from '@sameriver/core';
 import type { StreamRecorder } from '@sameriver/telemetry';
 import { startClientTap } from './client/client-tap.ts';
 import type { ReplayControl } from './replay-control.ts';
-import { replayControl } from './replay-control.ts';
+import { replayControlOf } from './replay-control.ts';
 import { startServerTap } from './server/server-tap.ts';
 import type { StopTap, TapHost } from './tap.ts';
 import type { SseInstrumentationConfig } from './types.ts';
@@ -17,15 +17,16 @@ const DECISION_TIMEOUT = 15_000;
  * @throws SyntaxError when a profile of the configuration cannot be read.
  */
 export function startTaps(config: SseInstrumentationConfig, recorder: StreamRecorder): StopTap {
-  const observer = observed(observerOf(config, recorder), config[replayControl]?.observer);
+  const control = replayControlOf(config);
+  const observer = observed(observerOf(config, recorder), control?.observer);
   const hostFor = (role: Role, timeline: StreamTimeline): TapHost => {
     const { ignoreRequest } = config;
     return {
-      timeline: announced(timeline, config[replayControl]?.opened),
+      timeline: announced(timeline, control?.opened),
       recorder,
       now: () => performance.now(),
       later:
-        config[replayControl]?.later ??
+        control?.later ??
         ((callback) => later(callback, config.decisionTimeout ?? DECISION_TIMEOUT)),
       ...(ignoreRequest && { ignore: (request) => ignoreRequest(request, role) }),
     };

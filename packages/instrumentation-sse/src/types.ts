@@ -7,7 +7,6 @@ import type {
   TimelineOptions,
 } from '@sameriver/core';
 import type { CaptureOptions, EventBudget, EventMode, LoadOptions } from '@sameriver/telemetry';
-import type { ReplayControl, replayControl } from './replay-control.ts';
 
 /** The part of a request that an application may decide by. */
 export interface AskedRequest {
@@ -48,6 +47,4 @@ export interface SseInstrumentationConfig
    * recorded. What it throws is counted as `event_stream.instrumentation.errors{reason="observer"}`.
    */
   readonly reportHook?: (report: StreamReport, connection: StreamConnection) => void;
-  /** @internal */
-  readonly [replayControl]?: ReplayControl;
 }

@@ -1,4 +1,5 @@
 import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
+import type { ReplayConfig } from '@sameriver/instrumentation-sse';
 import { replayControl, SseInstrumentation } from '@sameriver/instrumentation-sse';
 import type { Watched } from './player.ts';
 import { createVerdictLog } from './verdict-log.ts';
@@ -19,7 +20,7 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
   const timers = new Set<() => void>();
   const log = createVerdictLog(() => playing);
   const { profiles, identity, reconnectWindow } = options;
-  const instrumentation = new SseInstrumentation({
+  const config: ReplayConfig = {
     client: side === 'client',
     server: side === 'server',
     ...(profiles && { profiles }),
@@ -33,7 +34,8 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
         return () => timers.delete(callback);
       },
     },
-  });
+  };
+  const instrumentation = new SseInstrumentation(config);
   return {
     enter: (connection) => {
       playing = connection;
