@@ -9,7 +9,7 @@ const ids = ['', '1', '2', '5', '13', '4118', '90071992547409931', 'a', 'b', 'e1
 const id = fc.constantFrom(...ids);
 const data = fc.constantFrom('', 'x', 'y', '{"key":1}', 'z\nq');
 
-// Half lines, lone CRs, a late byte order mark and NULs: whatever framing says must hold on both ways.
+// Half lines, lone CRs, a late byte order mark and NULs: framing must hold on both ways.
 const raw = fc.constantFrom(
   'id: 7\r',
   '\ndata: q\r\n\r\n',

@@ -2,7 +2,8 @@ import type { Count, ExpectedReconnect, JudgedReconnect } from '@sameriver/core'
 
 /**
  * Compares verdicts with what a transcript expects. An expected entry accepts any
- * reason or number that it does not name; one that names no stream speaks for all streams of its connection, whose duplicates add up.
+ * reason or number that it does not name; one that names no stream speaks for all streams of its
+ * connection, whose duplicates add up.
  *
  * @returns One sentence for each difference; empty when the expectation is met.
  */

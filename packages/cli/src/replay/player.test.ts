@@ -193,7 +193,7 @@ describe('a redirect whose location is the next path is one attempt (L6)', () =>
     },
   );
 
-  test('a client that takes a cursor along which the transcript drops is not what it says', async () => {
+  test('a client that takes along a cursor that the transcript drops is skipped', async () => {
     const transcript = transcriptOf(
       {
         request: { headers: { 'last-event-id': '5' } },

@@ -21,7 +21,7 @@ export interface ReplayTranscriptOptions {
 }
 
 /**
- * Judges one transcript, apart from every other: its own server, client, instrumentation and history.
+ * Judges one transcript apart from every other: its own server, client, instrumentation, history.
  *
  * @throws ReplayStuck when a client stops without a reason.
  */

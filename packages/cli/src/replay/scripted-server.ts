@@ -74,7 +74,7 @@ async function shut(server: Server): Promise<void> {
 }
 
 function toArrival(request: IncomingMessage, response: ServerResponse): Arrival {
-  // A client that leaves early closes the socket under a write; the player learns it from the client.
+  // A client that leaves early closes the socket under a write; the player hears of it there.
   response.on('error', () => {});
   return {
     method: request.method ?? '',

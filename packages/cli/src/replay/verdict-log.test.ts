@@ -22,7 +22,7 @@ const report = (change: Partial<StreamReport> = {}): StreamReport => ({
 const connection = () => ({}) as StreamConnection;
 const reoriginated = { classification: 'reoriginated', reason: 'epoch_changed' } as const;
 
-test('R16: what stands in the end is the revised verdict with the counts of the whole connection', () => {
+test('R16: the revised verdict stands in the end, with the counts of the whole connection', () => {
   const { opened, observer, verdicts } = createVerdictLog(() => 1);
   const one = connection();
   opened(one);

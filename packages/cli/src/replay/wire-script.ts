@@ -84,7 +84,7 @@ export function wireScript(transcript: Transcript): WireScript {
   return { kind: 'script', attempts: attempts.map((hops) => ({ hops })) };
 }
 
-/** A replay stays on this machine, so nobody may follow a redirect whose next hop is not recorded. */
+/** A replay stays on this machine: nobody may follow a redirect whose next hop is not recorded. */
 function leavesTheTranscript(hops: readonly Hop[]): boolean {
   const answer = hops.at(-1)?.answer;
   if (hops.length === 1 || answer === undefined) return false;
