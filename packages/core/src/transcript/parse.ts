@@ -1,4 +1,5 @@
 import type { ConnectionEnd } from '../connection.ts';
+import { parsePlace } from '../profile/place.ts';
 import { validateProfile } from '../profile/validate.ts';
 import type { Json } from '../shape.ts';
 import { array, integer, object, oneOf, optionalText, ShapeError, text, texts } from '../shape.ts';
@@ -57,9 +58,21 @@ function parseOptions(value: unknown): Transcript['options'] {
         validateProfile(profile, `/options/profiles/${index}`),
       ),
     }),
-    ...(identity !== undefined && { identity: texts(identity, '/options/identity') }),
+    ...(identity !== undefined && { identity: parseIdentity(identity) }),
     ...(reconnectWindow !== undefined && { reconnectWindow: Number(reconnectWindow) }),
   };
+}
+
+function parseIdentity(value: unknown): readonly string[] {
+  const at = '/options/identity';
+  return texts(value, at).map((place, index) => {
+    try {
+      parsePlace(place);
+    } catch (error) {
+      throw new ShapeError(`${at}/${index}`, (error as Error).message);
+    }
+    return place;
+  });
 }
 
 function parseConnection(value: unknown, at: string): TranscriptConnection {
