@@ -151,6 +151,8 @@ export function markError(span: Span | undefined, errorType: string): void {
 }
 
 export function endSpans(live: LiveConnection): void {
+  // Ending a span twice is reported as a mistake.
+  if (live.endsHttp && live.http?.isRecording()) live.http.end();
   live.connect?.end();
   live.root?.end();
   live.connect = live.root = live.context = undefined;

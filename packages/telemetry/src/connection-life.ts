@@ -22,6 +22,7 @@ export function open(desk: Desk, connection: StreamConnection, start: Connection
   const live = createLive(memo, now, previous !== undefined);
   memo.live = live;
   live.http = start.httpSpan;
+  live.endsHttp = start.endsHttpSpan === true;
   desk.counter.labelsOf(connection);
   desk.book.wait(connection);
   if (isReconnect(connection) && desk.exporting()) desk.probe.watch();

@@ -50,7 +50,8 @@ export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) =
   const book = createStreamBook();
   const probe = createLoadProbe(() => book.open.size, options.load, options.loadSource);
   const counter = createEventCounter(tally, labelOf, () => probe.read().level);
-  for (const role of options.roles ?? ROLE_VALUES) counter.expect(role, 'sse');
+  const { roles = ROLE_VALUES, transport = 'sse' } = options;
+  for (const role of roles) counter.expect(role, transport);
   const windows = createReplayWindows(tally, labelOf);
   const tracers = createTracerBinding(options);
   const meters = createMeterBinding(options, { tally, refresh });

@@ -35,6 +35,14 @@ describe('series before anything happens', () => {
     }
   });
 
+  test('they are those of the transport that the recorder is for', async () => {
+    const t = telemetry({ transport: 'websocket', roles: ['client'] });
+    const { dataPoints } = await metric(t.reader, 'event_stream.client.connection.active');
+    expect(dataPoints.map(({ attributes }) => attributes)).toEqual([
+      { 'event_stream.protocol.name': 'websocket' },
+    ]);
+  });
+
   test('every counter and up-down counter exists, and no histogram', async () => {
     const t = telemetry();
     const names = (await metrics(t.reader))

@@ -29,6 +29,8 @@ export interface LiveConnection {
   root: Span | undefined;
   /** The HTTP span that carries the stream: it outlives `connect`. */
   http: Span | undefined;
+  /** Nobody else ends `http`. */
+  endsHttp: boolean;
   /** Where the attempt began; forgotten with `connect`. */
   context: Context | undefined;
   readonly openedAt: number;
@@ -67,6 +69,7 @@ export function createLive(
     connect: undefined,
     root: undefined,
     http: undefined,
+    endsHttp: false,
     context: undefined,
     openedAt,
     previousKnown,

@@ -450,6 +450,20 @@ describe('the HTTP span that carries a client stream', () => {
     expect(t.span('sse connect').attributes['event_stream.classification']).toBe('resumed');
   });
 
+  test('is ended with the verdict where nobody else would end it, and by nobody twice', () => {
+    const t = telemetry();
+    const handshake = connection({ transport: 'websocket', ordinal: 1 });
+    t.recorder.opened(handshake, { ...start, endsHttpSpan: true });
+    const context = t.recorder.attemptContext(handshake) as Context;
+    const http = t.tracers.getTracer('http').startSpan('GET', { kind: SpanKind.CLIENT }, context);
+    t.recorder.carriedBy(handshake, http);
+    t.recorder.settled(handshake, report({ verdict: RESUMED }));
+    expect(http.isRecording()).toBe(false);
+    expect(t.span('GET').attributes['event_stream.classification']).toBe('resumed');
+    t.recorder.ended(handshake, 'close:1000', []);
+    expect(t.spans().filter(({ name }) => name === 'GET')).toHaveLength(1);
+  });
+
   test('is none of ours when the request has its span already', () => {
     const t = telemetry();
     const second = connection({ ordinal: 1 });

@@ -1,5 +1,5 @@
 import type { Attributes, Context, MeterProvider, Span, Tracer } from '@opentelemetry/api';
-import type { Role, StreamConnection, StreamObserver } from '@sameriver/core';
+import type { Role, StreamConnection, StreamObserver, Transport } from '@sameriver/core';
 import type { InstrumentationErrorsReason } from './names.ts';
 
 /** Which part of the instrumentation failed: the reason on `event_stream.instrumentation.errors`. */
@@ -107,6 +107,11 @@ export interface ConnectionStart {
   readonly httpSpan?: Span;
   /** The attempt already has an HTTP span elsewhere, so none should become a child of ours. */
   readonly requestHasSpan?: boolean;
+  /**
+   * Whoever makes the HTTP span of this request never ends it, as happens to a WebSocket handshake:
+   * it is ended together with the connect span, unless it has ended by then.
+   */
+  readonly endsHttpSpan?: boolean;
 }
 
 /**
@@ -161,8 +166,10 @@ export interface RecorderOptions {
   /** Instrumentation scope. */
   readonly name: string;
   readonly version?: string;
-  /** Roles whose series of protocol `sse` exist from the start with value 0. Default: both. */
+  /** Roles whose series exist from the start with value 0. Default: both. */
   readonly roles?: readonly Role[];
+  /** The protocol of those series. Default `sse`. */
+  readonly transport?: Transport;
   readonly capture?: CaptureOptions;
   /** Default `log`. */
   readonly events?: EventMode;
