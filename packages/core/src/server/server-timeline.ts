@@ -17,7 +17,8 @@ const NO_HEADERS: ReadonlyMap<string, string> = new Map();
  * @throws SyntaxError when a profile of the options cannot be read.
  */
 export function createServerTimeline(options: TimelineOptions): StreamTimeline {
-  const { profiles, generic, requestHeaders, responseHeaders } = profilesOf(options.profiles);
+  const known = profilesOf(options.profiles);
+  const { profiles, generic, requestHeaders, responseHeaders } = known;
   const streams: ServerStreams = new ServerStreams(
     {
       streams: options.closedStreams ?? 4096,
@@ -40,6 +41,7 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
   return {
     open: (request) => new ServerConnection(engine, request, read(request)),
     wants: (request) => {
+      if (!known.mayCarryCursor(request)) return false;
       const facts = read(request);
       const profile = choose(profiles, generic.sse, facts);
       return claimOf(profile, subjectOf(facts, [])).cursor !== undefined;

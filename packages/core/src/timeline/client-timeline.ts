@@ -62,6 +62,7 @@ function createEngine(options: TimelineOptions): Engine {
 
 /** A cursor in a header, or a profile that shows itself in the request. */
 function wants(engine: Engine, request: StreamRequest): boolean {
+  if (!engine.mayCarryCursor(request)) return false;
   if (request.header('last-event-id')) return true;
   const facts = factsOf(request, engine.requestHeaders);
   const { confirmed, open } = candidatesFor(engine.profiles, request.transport, request.target);

@@ -14,6 +14,7 @@ export type Identity = 'payload' | 'id' | 'canonical-json' | readonly string[];
 /** What all connections of one timeline share. */
 export interface Engine {
   readonly registry: StreamRegistry;
+  readonly mayCarryCursor: (request: StreamRequest) => boolean;
   /** In order: the user's, then the built-ins. */
   readonly profiles: readonly CompiledProfile[];
   readonly generic: { readonly sse: CompiledProfile; readonly websocket: CompiledProfile };

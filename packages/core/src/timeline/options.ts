@@ -1,3 +1,4 @@
+import type { StreamRequest } from '../connection.ts';
 import { MAX_HISTORY } from '../history.ts';
 import { BUILT_IN_PROFILES } from '../profile/built-in.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -12,6 +13,8 @@ export interface KnownProfiles {
   readonly profiles: readonly CompiledProfile[];
   readonly generic: { readonly sse: CompiledProfile; readonly websocket: CompiledProfile };
   readonly continuity: CompiledProfile;
+  /** False for most requests at the cost of one search: no profile reads a cursor out of them. */
+  readonly mayCarryCursor: (request: StreamRequest) => boolean;
   /** Lower-case names of the headers that some profile reads. */
   readonly requestHeaders: readonly string[];
   readonly responseHeaders: readonly string[];
@@ -33,10 +36,24 @@ export function profilesOf(own: readonly Profile[] = []): KnownProfiles {
     profiles: [...users, ...specific],
     generic,
     continuity: named('stream-continuity'),
+    mayCarryCursor: cursorSearch(users, all),
     requestHeaders: [...new Set([...all.flatMap((p) => p.requestHeaders), 'mcp-session-id'])],
     responseHeaders: [...new Set([...all.flatMap((p) => p.responseHeaders), 'stream-continuity'])],
   };
 }
+
+/** A user's profile may look anywhere; a built-in reads cursors from one header and from queries. */
+function cursorSearch(
+  users: readonly CompiledProfile[],
+  all: readonly CompiledProfile[],
+): KnownProfiles['mayCarryCursor'] {
+  const names = [...new Set(all.flatMap((profile) => profile.positionQueries))];
+  const inQuery = new RegExp(`[?&](?:${names.map(escapeRegExp).join('|')})=`);
+  return ({ header, target }) =>
+    users.length > 0 || inQuery.test(target) || Boolean(header('last-event-id'));
+}
+
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
  * Events that one stream may remember: a common budget divided among the open connections, never
