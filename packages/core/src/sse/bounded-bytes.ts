@@ -1,5 +1,5 @@
 const NONE: Uint8Array = new Uint8Array(0);
-const IDLE_ROOM = 64; // bytes of storage that outlive a value
+const SMALLEST = 64; // bytes of storage
 
 /** Bytes that come in parts, kept up to a limit and counted beyond it. */
 export class BoundedBytes {
@@ -8,9 +8,12 @@ export class BoundedBytes {
   /** How many bytes came, kept or not. */
   length = 0;
   readonly limit: number;
+  readonly #idle: number;
 
-  constructor(limit: number) {
+  /** @param idle most bytes of storage that outlive `clear`, to be used again. */
+  constructor(limit: number, idle: number) {
     this.limit = limit;
+    this.#idle = idle;
   }
 
   append(bytes: Uint8Array, from: number, to: number): void {
@@ -23,11 +26,11 @@ export class BoundedBytes {
 
   clear(): void {
     this.length = 0;
-    if (this.bytes.length > IDLE_ROOM) this.bytes = NONE;
+    if (this.bytes.length > this.#idle) this.bytes = NONE;
   }
 
   #grow(kept: number, needed: number): void {
-    const grown = new Uint8Array(Math.min(this.limit, Math.max(IDLE_ROOM, 2 * needed)));
+    const grown = new Uint8Array(Math.min(this.limit, Math.max(SMALLEST, 2 * needed)));
     grown.set(this.bytes.subarray(0, kept));
     this.bytes = grown;
   }

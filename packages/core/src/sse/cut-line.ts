@@ -22,7 +22,7 @@ const VALUE_LIMIT = 6144; // bytes: 2,048 UTF-16 units of comment, and more than
 export class CutLine {
   kind: number = IGNORED;
   /** The value so far, of lines that are not data. */
-  readonly value: BoundedBytes = new BoundedBytes(VALUE_LIMIT);
+  readonly value: BoundedBytes = new BoundedBytes(VALUE_LIMIT, 0);
   #progress: number = IN_VALUE;
   #matched = 0; // bytes of the name that have been read
 

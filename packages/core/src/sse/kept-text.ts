@@ -2,6 +2,7 @@ import { BoundedBytes } from './bounded-bytes.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 const WORST_CASE = 3; // bytes of UTF-8 for one UTF-16 unit
+const IDLE = 1024; // bytes: the data of most events
 const LINE_FEED: Uint8Array = Uint8Array.of(10);
 
 /** Data and name of the event that is being read, as text. */
@@ -14,7 +15,7 @@ export class KeptText {
   /** @param maxChars longest data that is kept, in UTF-16 units. */
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
-    this.#lines = new BoundedBytes(maxChars * WORST_CASE + 1);
+    this.#lines = new BoundedBytes(maxChars * WORST_CASE + 1, IDLE);
   }
 
   append(bytes: Uint8Array, from: number, to: number): void {
