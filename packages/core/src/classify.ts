@@ -135,7 +135,9 @@ function r12EpochAndWindow(e: Evidence): Finding {
 
 function r13NextInSequence(e: Evidence): Finding {
   const relation = e.first?.relation;
-  return relation?.dense && sameEpoch(e) && distanceFromWanted(relation) === 0n
+  if (!relation?.dense || !sameEpoch(e)) return undefined;
+  const isWanted = relation.means === 'inclusive' && relation.order === 'same';
+  return isWanted || distanceFromWanted(relation) === 0n
     ? { classification: 'resumed', reason: 'next_in_sequence' }
     : undefined;
 }
@@ -168,8 +170,10 @@ function whatIsMissing(e: Evidence): UnverifiableReason {
 export function missedBy(verdict: Verdict, e: Evidence): Count {
   if (verdict.classification === 'refused' || verdict.classification === 'resumed') return 0;
   if (verdict.classification === 'unverifiable' || !sameEpoch(e)) return 'unknown';
+  // Where an id names another event, the positions are not those of one log.
+  if (verdict.reason === 'id_reused') return 'unknown';
   const hole = holeUpTo(e);
-  return hole !== undefined && hole > 0n ? Number(hole) : 'unknown';
+  return hole !== undefined && hole >= 0n ? Number(hole) : 'unknown';
 }
 
 /** The next position delivered, else the oldest kept, else (recovery denied) the end of the log. */

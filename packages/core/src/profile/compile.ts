@@ -30,6 +30,7 @@ export interface CompiledProfile {
   readonly choices: readonly CodecChoice[];
   readonly start: ReadonlySet<string>;
   readonly separator: string;
+  readonly needsEpoch: boolean;
   readonly count:
     | {
         readonly of: readonly CompiledCondition[];
@@ -104,6 +105,7 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
     choices: codecChoices(cursor.codec ?? ['int', 'opaque'], cursor),
     start: new Set(cursor.start),
     separator: cursor.separator ?? '_',
+    needsEpoch: cursor.needsEpoch ?? false,
     epochIsSession: epoch.session ?? false,
     neverResumes: profile.neverResumes ?? false,
   };

@@ -60,6 +60,8 @@ export interface CursorSpec {
   /** Values that ask for the beginning or for live only: no cursor. */
   readonly start?: readonly string[];
   readonly separator?: string;
+  /** Only where an epoch is known is what stands there a position. */
+  readonly needsEpoch?: boolean;
   /** For protocols that number their messages without writing the numbers. */
   readonly count?: {
     readonly of: readonly Condition[];

@@ -72,6 +72,7 @@ const profileFields: Check = fields({
     means: (value, pointer) => oneOf(value, pointer, MEANS),
     start: texts,
     separator: text,
+    needsEpoch: flag,
     count: fields({ of: conditions, set: text, when: object }),
   }),
   epoch: fields({ sent: texts, received: texts, session: flag }),

@@ -8,12 +8,15 @@ import type { Frame } from './frame.ts';
 import { keyTagOf, payloadTagOf } from './frame.ts';
 import type { Lane } from './lane.ts';
 
-/** The first application event of a stream decides; later ones change nothing (R18a). */
+/**
+ * The first id of a stream decides; later ones change nothing (R18a). Where events without an id
+ * came before it, their verdict stands and it can only refute (R16).
+ */
 export function noteFirst(lane: Lane, id: string | undefined, payload: PayloadUnderId): void {
   const { evidence } = lane;
   if (evidence === undefined) return;
   if (evidence.reset) evidence.deliveredSinceReset = true;
-  if (evidence.delivered) return;
+  if (evidence.delivered && (evidence.firstId !== undefined || id === undefined)) return;
   evidence.delivered = true;
   evidence.firstId = id;
   evidence.firstPayload = payload;

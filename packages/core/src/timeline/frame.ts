@@ -1,5 +1,6 @@
 import type { Position } from '../cursor/position.ts';
 import { parseWith } from '../cursor/relate.ts';
+import { frameTagOf } from '../frame-tag.ts';
 import { textTagOf } from '../id-tag.ts';
 import { canonicalJson, parseJson } from '../json.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -75,11 +76,12 @@ export interface FrameFacts {
   readonly windowSize: number | undefined;
 }
 
-export function readFrame(profile: CompiledProfile, frame: Frame): FrameFacts {
+/** @param inEpoch an epoch is known, without which some protocols have no positions. */
+export function readFrame(profile: CompiledProfile, frame: Frame, inEpoch = true): FrameFacts {
   const { separator } = profile;
   const read = (places: readonly Place[]): string | undefined =>
     places.length === 0 ? undefined : readFirst(places, frame, separator) || undefined;
-  const position = read(profile.cursorReceived);
+  const position = inEpoch || !profile.needsEpoch ? read(profile.cursorReceived) : undefined;
   frame.position = position === undefined ? undefined : parseWith(profile.choices, position);
   const reset = anyHolds(profile.reset, frame) || anyHolds(profile.refused, frame);
   const resumed = anyHolds(profile.resumed, frame);
@@ -133,5 +135,5 @@ export function payloadTagOf(
   if (engine.identity === 'canonical-json' && frame.json !== undefined) {
     return textTagOf(canonicalJson(frame.json));
   }
-  return scanned ?? textTagOf(frame.text);
+  return scanned ?? frameTagOf(frame.text);
 }

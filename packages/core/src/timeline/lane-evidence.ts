@@ -77,7 +77,17 @@ export class LaneEvidence implements Evidence {
   get first(): FirstEvent | undefined {
     if (!this.delivered) return undefined;
     const { firstId: id, firstPayload: payload } = this;
-    return { id, payload, relation: this.relation(id) };
+    return { id, payload, relation: this.#firstRelation() };
+  }
+
+  /**
+   * Where messages are counted, the server repeats from the last acknowledgement that it saw, which
+   * is not on this connection: the same message under its old number is the acknowledged one.
+   */
+  #firstRelation(): Relation | undefined {
+    const relation = this.relation(this.firstId);
+    const isRepeated = this.firstPayload === 'same' && relation?.order === 'before';
+    return isRepeated && this.profile.count ? { ...relation, order: 'same' } : relation;
   }
 
   get positionMayFollow(): boolean {

@@ -103,6 +103,19 @@ export class Lane {
     return this.verdict?.classification === 'resumed' && unheard;
   }
 
+  /** Events came without ids, and one that has an id may still refute the verdict. */
+  get awaitsFirstId(): boolean {
+    const { evidence, state } = this;
+    return (
+      state.hasIds && evidence?.firstId === undefined && evidence?.expectedCursor !== undefined
+    );
+  }
+
+  /** The token of this connection (received, else sent), else the one held. */
+  get knownEpoch(): string | undefined {
+    return this.epoch ?? this.evidence?.epoch ?? this.state.heldEpoch;
+  }
+
   /** Keeps what was proven and lets the evidence go. */
   forgetEvidence(): void {
     this.#missed = this.missed;
@@ -129,7 +142,7 @@ export class Lane {
       missed: this.missed,
       duplicates: this.countedDuplicates,
       atLeast: this.state.seen.exhausted || this.state.keys?.exhausted === true,
-      epoch: this.epoch ?? this.evidence?.epoch ?? this.state.heldEpoch,
+      epoch: this.knownEpoch,
       previousEpoch: this.evidence?.held.epoch,
       epochIsSession,
       requestedCursor: this.evidence?.sentCursor,

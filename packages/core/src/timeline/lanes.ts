@@ -147,13 +147,13 @@ export class Lanes {
     const addressed = name === undefined ? undefined : this.#lane(name);
     const sent = addressed?.sent ?? this.#mainMessages ?? NOTHING_SENT;
     const subject = sent.length === 0 ? frame : frame.with(withSent(frame, sent));
-    const facts = readFrame(profile, subject);
+    const receiver = addressed?.lane ?? this.main;
+    const facts = readFrame(profile, subject, receiver.knownEpoch !== undefined);
     const items = itemsOf(profile, subject);
     const isEvent = !facts.isSignal && !facts.isControl && !isEmpty && items.length === 0;
     for (const lane of addressed ? [addressed.lane] : this.#all()) {
       this.#apply(lane, profile, subject, facts, isEvent);
     }
-    const receiver = addressed?.lane ?? this.main;
     if (isEvent) {
       const position = positionOf(receiver, profile, subject, facts.position);
       const { mark } = this;
@@ -182,7 +182,7 @@ export class Lanes {
 
   #deliverItem(lane: Lane, profile: CompiledProfile, frame: Frame, item: unknown): void {
     const inner = Frame.of(frame, item, JSON.stringify(item));
-    const { position } = readFrame(profile, inner);
+    const { position } = readFrame(profile, inner, lane.knownEpoch !== undefined);
     if (position !== undefined) lane.lastId = position;
     deliver(this.#engine, profile, lane, {
       frame: inner,
@@ -199,8 +199,8 @@ export class Lanes {
   #step(lane: Lane, held: boolean): void {
     const step = lane.evaluate(held);
     if (step === 'none') return;
-    if (lane.verdict?.classification !== 'refused' && lane.epoch !== undefined) {
-      lane.state.heldEpoch = lane.epoch;
+    if (lane.verdict?.classification !== 'refused') {
+      lane.state.heldEpoch = lane.knownEpoch;
     }
     const report = this.#report(lane);
     if (step === 'revised') this.#engine.observer.revised(this.#connection, report);
@@ -208,10 +208,10 @@ export class Lanes {
     if (!this.#mayStillRevise(lane)) lane.forgetEvidence();
   }
 
-  /** A generic stream says nothing more about its reconnect after its first event. */
+  /** A generic stream says nothing more about its reconnect after its first id. */
   #mayStillRevise(lane: Lane): boolean {
     if (lane.verdict === undefined || lane.revised) return false;
-    return lane.events === 0 || this.#profile.readsEvents;
+    return lane.events === 0 || this.#profile.readsEvents || lane.awaitsFirstId;
   }
 
   #report(lane: Lane): StreamReport {

@@ -1,4 +1,4 @@
-import { textTagOf } from '../id-tag.ts';
+import { frameTagOf } from '../frame-tag.ts';
 import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { SseFields, Subject } from '../profile/place.ts';
@@ -29,6 +29,6 @@ export function framesOf(
   }
   return splitMessages(messages, data).map(({ value, text }) => ({
     frame: Frame.of(subject, value, text, sse),
-    payloadTag: textTagOf(text),
+    payloadTag: frameTagOf(text),
   }));
 }

@@ -3,6 +3,7 @@ import { parsePlace } from '../profile/place.ts';
 import { validateProfile } from '../profile/validate.ts';
 import type { Json } from '../shape.ts';
 import { array, integer, object, oneOf, optionalText, ShapeError, text, texts } from '../shape.ts';
+import type { Identity } from '../timeline/engine.ts';
 import type { Count } from '../verdict.ts';
 import type {
   ExpectedReconnect,
@@ -23,6 +24,7 @@ const FRAME_TEXTS = [
   'recvBase64',
   'sent',
 ] as const;
+const IDENTITIES = ['payload', 'id', 'canonical-json'] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
@@ -63,8 +65,9 @@ function parseOptions(value: unknown): Transcript['options'] {
   };
 }
 
-function parseIdentity(value: unknown): readonly string[] {
+function parseIdentity(value: unknown): Identity {
   const at = '/options/identity';
+  if (typeof value === 'string') return oneOf(value, at, IDENTITIES);
   return texts(value, at).map((place, index) => {
     try {
       parsePlace(place);

@@ -1,5 +1,6 @@
 import type { ConnectionEnd, Transport } from '../connection.ts';
 import type { Profile } from '../profile/profile.ts';
+import type { Identity } from '../timeline/engine.ts';
 import type { Classification, Count } from '../verdict.ts';
 
 /** One SSE event, comment or `retry` field, or raw bytes where the framing itself is the point. */
@@ -58,7 +59,7 @@ export interface Transcript {
   readonly connections: readonly TranscriptConnection[];
   readonly options: {
     readonly profiles?: readonly Profile[];
-    readonly identity?: readonly string[];
+    readonly identity?: Identity;
     /** Seconds. */
     readonly reconnectWindow?: number;
   };

@@ -72,7 +72,10 @@ const electric: Profile = {
   control: [{ 'json:/headers/control': PRESENT }],
 };
 
-/** Offsets are opaque text in byte order and told by control events: the end of the log. */
+/**
+ * Offsets are opaque text in byte order and told by control events: the end of the log. An ETag
+ * names the stream, the offset asked for and the end.
+ */
 const durableStreams: Profile = {
   name: 'durable-streams',
   match: {
@@ -91,6 +94,8 @@ const durableStreams: Profile = {
     means: 'next',
     start: ['-1', 'now'],
   },
+  epoch: { received: ['header:etag~^(?:W/)?"?([^":]+):[^":]+:'] },
+  echo: ['header:etag~^(?:W/)?"?[^":]+:([^":]+):'],
   tail: ['header:stream-next-offset'],
   control: [{ 'sse:event': 'control' }],
 };

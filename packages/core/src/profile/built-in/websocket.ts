@@ -11,7 +11,8 @@ const websocket: Profile = {
 
 /**
  * Connection state recovery: the same private id is the proof, and it comes after the replay. A
- * client without an offset is not recovered. The offset is the last string argument of an event.
+ * client without an offset is not recovered. The offset is the last string argument of an event, in
+ * a session that has a private id; elsewhere a last string is the application's own.
  */
 const socketIo: Profile = {
   name: 'socket.io',
@@ -24,6 +25,7 @@ const socketIo: Profile = {
   cursor: {
     sent: ['sent-json:/packet/data/offset'],
     received: ['json:/packet/data/-1'],
+    needsEpoch: true,
     codec: 'opaque',
   },
   epoch: {
@@ -113,7 +115,10 @@ const discord: Profile = {
   control: [{ 'json:/op': [1, 7, 10, 11] }],
 };
 
-/** Stateful reconnect numbers messages without writing the numbers; Sequence sets the next one. */
+/**
+ * Stateful reconnect numbers messages without writing the numbers; Sequence sets the next one. The
+ * client's own Sequence and Ack frames number what the client sends, or come too late to be a cursor.
+ */
 const signalr: Profile = {
   name: 'signalr',
   match: {
@@ -127,7 +132,6 @@ const signalr: Profile = {
   },
   messages: 'json-rs',
   cursor: {
-    sent: ['sent-json:/sequenceId'],
     codec: 'int',
     dense: true,
     means: 'inclusive',
