@@ -176,6 +176,25 @@ describe.each(WAYS)('%s', (_, ask) => {
     });
   });
 
+  test('a stream that nobody asked for belongs to the caller, from the time of the request', async () => {
+    const before = Date.now();
+    await tracer.startActiveSpan('app', async (app) => {
+      await ask('/completions', { accept: 'application/json' });
+      const start = recorder.starts.get(timeline.connections[0] as never);
+      expect(start?.context && trace.getSpan(start.context)?.spanContext()).toEqual(
+        (httpStack() ?? app).spanContext(),
+      );
+      expect(start?.startTime).toBeGreaterThanOrEqual(before);
+      expect(start?.startTime).toBeLessThanOrEqual(Date.now());
+      app.end();
+    });
+
+    // node:http makes requests inside of the HTTP span.
+    function httpStack(): { spanContext(): unknown } | undefined {
+      return ask === byNodeHttp ? httpSpans()[0] : undefined;
+    }
+  });
+
   test('the application finds in its callbacks the contexts that it finds without us', async () => {
     const inApp = (): Promise<Found> =>
       tracer.startActiveSpan('app', async (app) => {

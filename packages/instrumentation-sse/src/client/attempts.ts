@@ -61,12 +61,11 @@ export class Attempts {
   }
 
   /** Runs a step of the tap; a fault is counted and answered with `undefined`. */
-  safely<Result>(step: () => Result, onFault?: () => void): Result | undefined {
+  safely<Result>(step: () => Result): Result | undefined {
     try {
       return step();
     } catch {
-      onFault?.();
-      this.#countFault();
+      this.countFault();
       return undefined;
     }
   }
@@ -75,7 +74,7 @@ export class Attempts {
     for (const stream of [...this.#running]) stream.stop();
   }
 
-  #countFault(): void {
+  countFault(): void {
     try {
       this.host.recorder.instrumentationError('client_tap');
     } catch {

@@ -150,7 +150,6 @@ describe.each(WAYS)('%s', (_, read) => {
 
   test('a request that does not ask for a stream is opened when a stream comes', async () => {
     const origin = await serve(streaming);
-    const before = Date.now();
     const asked = {
       method: 'POST',
       body: '{"stream":true}',
@@ -161,9 +160,6 @@ describe.each(WAYS)('%s', (_, read) => {
     const [connection] = timeline.connections;
     expect(connection?.text).toBe(EVENTS);
     expect(connection?.request).toMatchObject({ method: 'POST', target: '/completions' });
-    const start = recorder.starts.get(connection as StreamConnection);
-    expect(start?.startTime).toBeGreaterThanOrEqual(before);
-    expect(start?.startTime).toBeLessThanOrEqual(Date.now());
   });
 
   test('a call that takes JSON or a stream, and gets JSON, is no attempt to connect', async () => {
@@ -364,8 +360,8 @@ describe.each(WAYS)('%s', (_, read) => {
     async (step) => {
       timeline.faults.add(step);
       const origin = await serve(streaming);
-      const asked = step === 'wants' ? {} : ASKS;
-      expect(await (await read(origin, asked)).text()).toBe(EVENTS);
+      const [path, asked] = step === 'wants' ? ['/?since=7', {}] : ['/', ASKS];
+      expect(await (await read(origin + path, asked)).text()).toBe(EVENTS);
       await timeline.until(() => recorder.errors.length > 0);
       expect(new Set(recorder.errors)).toEqual(new Set(['client_tap']));
       timeline.faults.clear();

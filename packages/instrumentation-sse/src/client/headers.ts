@@ -1,5 +1,8 @@
 import type { HeaderLookup } from '@sameriver/core';
 
+// Also set in every digit and in the hyphen.
+const LOWER_CASE = 0x20;
+
 /**
  * Headers come as a flat list of names and values (strings or buffers; a value may be a list), as
  * an object from HTTP/2, and as one block of text from undici 5.
@@ -35,10 +38,17 @@ function inText(headers: string, name: string): string | undefined {
   return values.length === 0 ? undefined : values.join(', ');
 }
 
-/** Cheap for names of another length. */
+/** Called for every header of every request of the process, so it makes no string. */
 export function isNamed(key: unknown, name: string): boolean {
-  const text = typeof key === 'string' || key instanceof Uint8Array;
-  return text && key.length === name.length && textOf(key).toLowerCase() === name;
+  if (typeof key === 'string') return key.length === name.length && key.toLowerCase() === name;
+  return key instanceof Uint8Array && key.length === name.length && spells(key, name);
+}
+
+function spells(bytes: Uint8Array, name: string): boolean {
+  for (let i = 0; i < name.length; i += 1) {
+    if (((bytes[i] ?? 0) | LOWER_CASE) !== (name.charCodeAt(i) | LOWER_CASE)) return false;
+  }
+  return true;
 }
 
 export function textIn(value: unknown): string {

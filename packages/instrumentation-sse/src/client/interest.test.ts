@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { interestIn, isEventStream, isRedirect } from './interest.ts';
+import {
+  carriesEventStream,
+  interestIn,
+  isEventStream,
+  isRedirect,
+  mayResumeByQuery,
+} from './interest.ts';
 
 test.each([
   ['GET', 'text/event-stream', false, 'follow'],
@@ -35,4 +41,31 @@ test.each([
 
 test('304 and 300 send nobody anywhere', () => {
   expect([300, 301, 302, 303, 304, 307, 308].filter(isRedirect)).toEqual([301, 302, 303, 307, 308]);
+});
+
+test.each([
+  [
+    'buffers',
+    [
+      Buffer.from('X'),
+      Buffer.from('y'),
+      Buffer.from('CONTENT-type'),
+      Buffer.from('text/event-stream'),
+    ],
+    true,
+  ],
+  ['strings', ['Content-Type', 'text/event-stream; charset=utf-8'], true],
+  ['an object of HTTP/2', { 'content-type': 'text/event-stream' }, true],
+  ['a type that is shorter', ['Content-Type', 'application/json'], false],
+  ['a type that is longer', ['Content-Type', 'text/html; charset=utf-8'], false],
+  ['another header of that length', [Buffer.from('content-typo'), 'text/event-stream'], false],
+  ['none', [], false],
+])('response headers as %s', (_, headers, stream) => {
+  expect(carriesEventStream(headers)).toBe(stream);
+});
+
+test('L3: only a GET with a query is worth a question', () => {
+  expect(mayResumeByQuery('GET', '/feed?since=7')).toBe(true);
+  expect(mayResumeByQuery('POST', '/feed?since=7')).toBe(false);
+  expect(mayResumeByQuery('GET', '/feed')).toBe(false);
 });

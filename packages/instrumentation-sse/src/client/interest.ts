@@ -1,3 +1,5 @@
+import { headerLookup, isNamed, textIn } from './headers.ts';
+
 /**
  * What the tap wants of a request, judged by its head alone.
  *
@@ -23,6 +25,15 @@ export function interestIn(method: string, accept: string | undefined, resumes: 
   return method === 'GET' ? 'follow' : 'expect';
 }
 
+/**
+ * Whether it is worth asking the timeline about a request that shows no interest in a stream. It is
+ * asked about few: a cursor that is in no header is in the query, and a POST without a cursor is a
+ * stream of its own (L3).
+ */
+export function mayResumeByQuery(method: string, target: string): boolean {
+  return method === 'GET' && target.includes('?');
+}
+
 /** @param mediaType Value of a Content-Type header, with or without parameters. */
 export function isEventStream(mediaType: string | undefined): boolean {
   if (mediaType === undefined || mediaType.length < EVENT_STREAM.length) return false;
@@ -35,4 +46,20 @@ export function isEventStream(mediaType: string | undefined): boolean {
 /** A status that clients follow when a Location comes with it. */
 export function isRedirect(status: number): boolean {
   return REDIRECTS.has(status);
+}
+
+/** Called for every response of the process: most of them are told by the length of their type. */
+export function carriesEventStream(headers: unknown): boolean {
+  if (!Array.isArray(headers)) return isEventStream(headerLookup(headers)('content-type'));
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (!isNamed(headers[i], 'content-type')) continue;
+    const type: unknown = headers[i + 1];
+    return !isShort(type) && isEventStream(textIn(type));
+  }
+  return false;
+}
+
+function isShort(type: unknown): boolean {
+  const text = typeof type === 'string' || type instanceof Uint8Array;
+  return text && type.length < EVENT_STREAM.length;
 }

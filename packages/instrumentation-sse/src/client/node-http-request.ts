@@ -14,12 +14,14 @@ export function streamRequestOf(request: ClientRequest): StreamRequest {
 export function requestHeaders(request: ClientRequest): HeaderLookup {
   return (name) => {
     const value = request.getHeader(name);
-    if (value === undefined) return inHead(request, name);
-    return Array.isArray(value) ? value.join(', ') : String(value);
+    if (Array.isArray(value)) return value.join(', ');
+    if (value !== undefined) return String(value);
+    // Headers given as a list are never put into the table that getHeader reads, not even the one
+    // that each request has; only into the text.
+    return request.hasHeader('host') ? undefined : inHead(request, name);
   };
 }
 
-// Headers given as a list are never put into the table that getHeader reads, only into the text.
 function inHead(request: ClientRequest, name: string): string | undefined {
   const { _header: head } = request as ClientRequest & { readonly _header?: unknown };
   return typeof head === 'string' ? headerLookup(head)(name) : undefined;

@@ -8,7 +8,7 @@ import { HttpEntry } from './http-entry.ts';
 import { standInFrontLate } from './http-modules.ts';
 import { activeHttpSpan } from './http-span.ts';
 import type { Interest } from './interest.ts';
-import { interestIn, isEventStream, isRedirect } from './interest.ts';
+import { carriesEventStream, interestIn, isRedirect, mayResumeByQuery } from './interest.ts';
 import { requestHeaders, responseHeaders, streamRequestOf } from './node-http-request.ts';
 import { followBody, watchRequest } from './node-http-shadows.ts';
 import type { Redirects } from './redirects.ts';
@@ -63,19 +63,19 @@ export class NodeHttpTap {
   }
 
   #onRequest({ request }: RequestMessage): void {
-    this.#attempts.safely(
-      () => this.#begin(request),
-      () => this.#requests.set(request, 'off'),
-    );
+    try {
+      this.#begin(request);
+    } catch {
+      this.#requests.set(request, 'off');
+      this.#attempts.countFault();
+    }
   }
 
   // Headers set after the request was made may make it one to follow.
   #onStart({ request }: RequestMessage): void {
     const known = this.#requests.get(request);
-    if (known === undefined) this.#onRequest({ request });
-    else if (known !== 'off' && !('stream' in known) && interestOf(request) === 'follow') {
-      this.#onRequest({ request });
-    }
+    if (known === 'off' || (known !== undefined && 'stream' in known)) return;
+    if (interestOf(request) === 'follow') this.#onRequest({ request });
   }
 
   #begin(request: ClientRequest): void {
@@ -87,10 +87,14 @@ export class NodeHttpTap {
     const interest = interestOf(request);
     if (interest === 'pass') return;
     const stream = this.#continued(request) ?? this.#opened(request, interest);
-    if (stream === undefined) {
-      this.#requests.set(request, { context: context.active(), startTime: Date.now() });
-    } else {
+    if (stream !== undefined) {
       this.#follow(request, stream, undefined);
+      return;
+    }
+    const active = context.active();
+    // Without a context there is nothing worth the memory.
+    if (active !== ROOT_CONTEXT) {
+      this.#requests.set(request, { context: active, startTime: Date.now() });
     }
   }
 
@@ -109,8 +113,10 @@ export class NodeHttpTap {
 
   #opened(request: ClientRequest, interest: Interest): FollowedStream | undefined {
     if (interest === 'expect') return undefined;
+    const watched = interest === 'watch';
+    if (watched && !mayResumeByQuery(request.method, request.path)) return undefined;
     const asked = streamRequestOf(request);
-    if (interest === 'watch' && !this.#attempts.wants(asked)) return undefined;
+    if (watched && !this.#attempts.wants(asked)) return undefined;
     const httpSpan = activeHttpSpan();
     // Its span is made already, above ours. From the next request on it shall be below.
     if (httpSpan !== undefined) standInFrontLate(request.protocol);
@@ -134,7 +140,7 @@ export class NodeHttpTap {
     if (known === 'off') return;
     this.#attempts.safely(() => {
       if (known !== undefined && 'stream' in known) this.#answer(request, response, known);
-      else if (response.statusCode === 200 && carriesEventStream(response)) {
+      else if (response.statusCode === 200 && carriesEventStream(response.rawHeaders)) {
         this.#openLate(request, response, known);
       }
     });
@@ -176,8 +182,4 @@ export class NodeHttpTap {
 function interestOf(request: ClientRequest): Interest {
   const header = requestHeaders(request);
   return interestIn(request.method, header('accept'), header('last-event-id') !== undefined);
-}
-
-function carriesEventStream(response: IncomingMessage): boolean {
-  return isEventStream(responseHeaders(response)('content-type'));
 }

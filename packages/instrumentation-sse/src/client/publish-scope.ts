@@ -4,6 +4,13 @@ import type { Context } from '@opentelemetry/api';
 import { context } from '@opentelemetry/api';
 import { shadow } from './shadow.ts';
 
+export interface PublicationScope {
+  /** A publication is under way that went through here. */
+  readonly entered: boolean;
+  /** Takes it away again. */
+  stop(): void;
+}
+
 /**
  * Runs the subscribers of one channel inside a context chosen per message, for the time of that
  * publication and no longer.
@@ -14,27 +21,37 @@ import { shadow } from './shadow.ts';
  * needs neither, and does not care who subscribed first.
  *
  * @param enter Called before the subscribers; must not throw. `undefined` leaves the context as it is.
- * @returns Takes it away again.
  */
 export function scopePublications(
   name: string,
   enter: (message: unknown) => Context | undefined,
-): () => void {
-  let active = true;
+): PublicationScope {
+  let depth = 0;
+  let stopped = false;
   const target = channel(name);
   const own = Object.hasOwn(target, 'publish') ? target.publish : undefined;
   const undo = shadow(target, 'publish', () => {
     return function publish(this: Channel, message: unknown) {
       // A channel changes its prototype with its first and its last subscriber.
       const inner: Channel['publish'] = own ?? Object.getPrototypeOf(this).publish;
-      const scope = active ? enter(message) : undefined;
-      return scope === undefined
-        ? inner.call(this, message)
-        : context.with(scope, inner, this, message);
+      if (stopped) return inner.call(this, message);
+      const scope = enter(message);
+      depth += 1;
+      try {
+        if (scope === undefined) return inner.call(this, message);
+        return context.with(scope, inner, this, message);
+      } finally {
+        depth -= 1;
+      }
     };
   });
-  return () => {
-    active = false;
-    undo();
+  return {
+    get entered() {
+      return depth > 0;
+    },
+    stop() {
+      stopped = true;
+      undo();
+    },
   };
 }

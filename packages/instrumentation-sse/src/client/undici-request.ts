@@ -49,12 +49,3 @@ export function streamRequestOf(request: UndiciRequest, body?: () => unknown): S
   if (body === undefined) return { transport: 'sse', method, origin, target, header };
   return { transport: 'sse', method, origin, target, header, body };
 }
-
-/** The content type alone, for the responses of requests that are not followed. */
-export function contentTypeOf(headers: unknown): string | undefined {
-  if (!Array.isArray(headers)) return headerLookup(headers)('content-type');
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (isNamed(headers[i], 'content-type')) return textIn(headers[i + 1]);
-  }
-  return undefined;
-}

@@ -6,7 +6,8 @@ import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import { headerLookup } from './headers.ts';
 import type { Interest } from './interest.ts';
-import { isEventStream, isRedirect } from './interest.ts';
+import { carriesEventStream, isRedirect, mayResumeByQuery } from './interest.ts';
+import type { PublicationScope } from './publish-scope.ts';
 import { scopePublications } from './publish-scope.ts';
 import type { Redirects } from './redirects.ts';
 import { createRedirects } from './redirects.ts';
@@ -14,7 +15,7 @@ import type { SentBody } from './sent-body.ts';
 import { keepSentBody } from './sent-body.ts';
 import { httpAttributes } from './target.ts';
 import type { UndiciRequest, UndiciResponse } from './undici-request.ts';
-import { contentTypeOf, interestOf, streamRequestOf } from './undici-request.ts';
+import { interestOf, streamRequestOf } from './undici-request.ts';
 
 /** A request whose answer decides whether it is followed. */
 interface Undecided {
@@ -40,20 +41,22 @@ export class UndiciTap {
   readonly #requests = new WeakMap<object, Followed | Undecided | 'off'>();
   readonly #redirects: Redirects;
   readonly #chunks = bodyChunks();
+  readonly #scope: PublicationScope;
   readonly #stop: () => void;
 
   constructor(attempts: Attempts) {
     this.#attempts = attempts;
     this.#redirects = createRedirects(attempts.host);
     const unsubscribe = subscribeAll({
-      'undici:request:create': (message) => this.#onCreate(message),
+      // Where something replaced `publish`, requests are still seen; their HTTP spans stay apart.
+      'undici:request:create': (message) => this.#scope.entered || this.#enter(message),
       'undici:request:headers': (message) => this.#onHeaders(message),
       'undici:request:trailers': (message) => this.#over(message, (stream) => stream.ended('eof')),
       'undici:request:error': (message) => this.#onError(message),
     });
-    const unscope = scopePublications('undici:request:create', (message) => this.#enter(message));
+    this.#scope = scopePublications('undici:request:create', (message) => this.#enter(message));
     this.#stop = () => {
-      unscope();
+      this.#scope.stop();
       unsubscribe();
       this.#redirects.stop();
     };
@@ -65,16 +68,13 @@ export class UndiciTap {
 
   #enter(message: unknown): Context | undefined {
     const { request } = message as { request: UndiciRequest };
-    return this.#attempts.safely(
-      () => this.#begin(request),
-      () => this.#requests.set(request, 'off'),
-    );
-  }
-
-  // Where something replaced `publish`, requests are still seen; only their HTTP spans stay apart.
-  #onCreate(message: unknown): void {
-    const { request } = message as { request: UndiciRequest };
-    if (!this.#requests.has(request)) this.#enter(message);
+    try {
+      return this.#begin(request);
+    } catch {
+      this.#requests.set(request, 'off');
+      this.#attempts.countFault();
+      return undefined;
+    }
   }
 
   /** Returns the context in which the HTTP span of this attempt belongs. */
@@ -85,12 +85,15 @@ export class UndiciTap {
     const body = interest === 'watch' ? undefined : keepSentBody(request);
     const stream =
       this.#continued(request, active) ?? this.#opened(request, interest, active, body);
-    if (stream === undefined) {
-      this.#requests.set(request, { context: active, startTime: Date.now(), body });
-      return undefined;
+    if (stream !== undefined) {
+      this.#requests.set(request, { stream, context: active, body });
+      return this.#attempts.contextOf(stream);
     }
-    this.#requests.set(request, { stream, context: active, body });
-    return this.#attempts.contextOf(stream);
+    // Without a context there is nothing worth the memory.
+    if (active !== ROOT_CONTEXT || body !== undefined) {
+      this.#requests.set(request, { context: active, startTime: Date.now(), body });
+    }
+    return undefined;
   }
 
   #continued(request: UndiciRequest, active: Context): FollowedStream | undefined {
@@ -108,8 +111,10 @@ export class UndiciTap {
     body: SentBody | undefined,
   ): FollowedStream | undefined {
     if (interest === 'expect') return undefined;
+    const watched = interest === 'watch';
+    if (watched && !mayResumeByQuery(request.method, request.path)) return undefined;
     const asked = streamRequestOf(request, body?.read);
-    if (interest === 'watch' && !this.#attempts.wants(asked)) return undefined;
+    if (watched && !this.#attempts.wants(asked)) return undefined;
     const attributes = httpAttributes(asked.method, asked.origin);
     return this.#attempts.open(request, asked, { context: active, attributes });
   }
@@ -122,7 +127,7 @@ export class UndiciTap {
     if (known === 'off') return;
     if (known !== undefined && 'stream' in known) {
       this.#attempts.safely(() => this.#answer(request, response, known));
-    } else if (response.statusCode === 200 && isEventStream(contentTypeOf(response.headers))) {
+    } else if (response.statusCode === 200 && carriesEventStream(response.headers)) {
       this.#attempts.safely(() => this.#openLate(request, response, known));
     }
     known?.body?.release();
