@@ -11,8 +11,8 @@ export function visibility({ client = true, server = true }: SseInstrumentationC
         'http.client.*; not seen: mock dispatchers, a replaced fetch, raw http2 clients'
       : 'client: switched off',
     server
-      ? 'server: HTTP/1.1 by http.server.request.start, HTTP/2 by http2.server.stream.created; ' +
-        'not seen: injected requests that never reach a socket'
+      ? 'server: HTTP/1.x by ServerResponse.prototype, HTTP/2 by channels http2.server.stream.* ' +
+        'where Node has them (22.23, 24); not seen: injected requests that never reach a socket'
       : 'server: switched off',
   ];
 }
