@@ -31,3 +31,16 @@ export function nodeBinary(major: NodeLine): string {
     );
   }
 }
+
+/**
+ * Path of the oldest Node that is supported, 22.15.0.
+ *
+ * @returns `undefined` on a platform for which npm carries no such binary; Linux on x64 has one.
+ */
+export function nodeFloorBinary(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve('nodefloor-linux-x64/bin/node');
+  } catch {
+    return undefined;
+  }
+}
