@@ -1,1 +1,3 @@
-export {};
+import { arm } from './arm.ts';
+
+arm();

@@ -1,0 +1,52 @@
+import type { Check } from './check.ts';
+import { choice, flag } from './check.ts';
+
+/**
+ * `auto`: join the SDK of the application; start one only where the application has none by the
+ * time the first server listens or the first event stream is asked for. `on`: start one at once.
+ * `off`: never start one.
+ */
+export type SdkMode = 'auto' | 'on' | 'off';
+
+interface Switch {
+  readonly env: string;
+  readonly check: Check;
+  readonly standard: string;
+  readonly text: string;
+}
+
+/** What concerns the start of a process, and so is read from the environment alone. */
+export const SWITCHES: readonly Switch[] = [
+  {
+    env: 'SAMERIVER_DISABLED',
+    check: flag,
+    standard: 'off',
+    text: 'leave the process as if Same River were not there',
+  },
+  {
+    env: 'SAMERIVER_SDK',
+    check: choice('auto', 'on', 'off'),
+    standard: 'auto',
+    text: 'whether to start an OpenTelemetry SDK: where the application starts none, at once, or never',
+  },
+  {
+    env: 'SAMERIVER_CONFIG_FILE',
+    check: { expected: 'a path', accepts: () => true, parse: (text) => text },
+    standard: '`sameriver.json` in the working directory, if there is one',
+    text: 'the configuration file',
+  },
+];
+
+/**
+ * @param problems Gets one line for a value that cannot be used.
+ * @returns The value of a switch, or `undefined` when it is not set.
+ */
+export function readSwitch(name: string, env: NodeJS.ProcessEnv, problems: string[] = []): unknown {
+  const text = env[name];
+  const known = SWITCHES.find((entry) => entry.env === name);
+  if (!text || known === undefined) return undefined;
+  const value = known.check.parse(text);
+  if (known.check.accepts(value)) return value;
+  problems.push(`${name} is ${JSON.stringify(text)}: expected ${known.check.expected}`);
+  return undefined;
+}

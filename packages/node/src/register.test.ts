@@ -1,0 +1,289 @@
+import { fileURLToPath } from 'node:url';
+import type { NodeRun, OtlpCollector } from '@sameriver/testkit';
+import { loopback, nodeBinary, nodeFloorBinary, otlpCollector, runNode } from '@sameriver/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const REGISTER = '@sameriver/node/register';
+const READ = 'dropped\nread\n';
+
+let collector: OtlpCollector;
+
+beforeEach(async () => {
+  collector = await otlpCollector();
+});
+
+afterEach(() => collector.close());
+
+function run(args: readonly string[], env: Record<string, string> = {}): Promise<NodeRun> {
+  return runNode(args, { cwd: FIXTURES, env: { ...collector.env, ...env } });
+}
+
+function named(name: string) {
+  return collector.spans.filter((span) => span.name === name);
+}
+
+/** The verdict that the application of the fixtures deserves, at both of its ends. */
+const FORGOTTEN = {
+  'event_stream.classification': 'reoriginated',
+  'event_stream.reason': 'cursor_not_advanced',
+};
+
+function judged(name: string) {
+  return named(name).filter((span) => span.attributes['event_stream.classification'] !== undefined);
+}
+
+function expectOneVerdictAtEachEnd(): void {
+  for (const name of ['sse connect', 'sse accept']) {
+    expect(named(name)).toHaveLength(2);
+    expect(judged(name).map(({ attributes }) => attributes)).toMatchObject([FORGOTTEN]);
+  }
+  for (const role of ['client', 'server']) {
+    const counted = collector.points.filter(
+      ({ metric, value }) => metric === `event_stream.${role}.reconnects` && value > 0,
+    );
+    expect(counted).toMatchObject([{ value: 1, attributes: FORGOTTEN }]);
+  }
+}
+
+function services(): unknown[] {
+  return [...new Set(collector.spans.map(({ resource }) => resource['service.name']))];
+}
+
+describe('one flag judges the streams of an application that knows nothing of it', () => {
+  const binaries: Array<readonly [string, string]> = ([22, 24, 26] as const).map((line) => [
+    String(line),
+    nodeBinary(line),
+  ]);
+  const floor = nodeFloorBinary();
+  if (floor !== undefined) binaries.unshift(['22.15', floor]);
+
+  for (const [line, binary] of binaries) {
+    for (const flag of ['--import', '--require']) {
+      for (const app of ['app.mjs', 'app.cjs']) {
+        for (const client of ['fetch', 'http']) {
+          test(`Node ${line}, ${flag}, ${app}, read by ${client}`, async () => {
+            const result = await runNode([flag, REGISTER, app], {
+              cwd: FIXTURES,
+              env: { ...collector.env, APP_CLIENT: client },
+              binary,
+            });
+            expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+            expectOneVerdictAtEachEnd();
+          });
+        }
+      }
+    }
+  }
+});
+
+describe('an SDK of our own', () => {
+  test.each(['fetch', 'http'])(
+    'puts both ends of a connection by %s into one trace',
+    async (by) => {
+      await run(['--import', REGISTER, 'app.mjs'], { APP_CLIENT: by });
+      const [connect] = judged('sse connect');
+      const [accept] = judged('sse accept');
+      expect(accept?.traceId).toBe(connect?.traceId);
+      const request = collector.spans.find(({ parentSpanId }) => parentSpanId === connect?.spanId);
+      expect(request).toMatchObject({ name: 'GET', kind: 3, attributes: FORGOTTEN });
+    },
+  );
+
+  test('sees the first connection of a process in full', async () => {
+    await run(['--import', REGISTER, 'app.mjs']);
+    expect(named('stream connect')).toHaveLength(1);
+    expect(named('GET')).toHaveLength(4);
+  });
+
+  test('reports logs, and takes its name from the standard variable', async () => {
+    await run(['--import', REGISTER, 'app.mjs'], { OTEL_SERVICE_NAME: 'feed' });
+    expect(collector.events).toContain('event_stream.reconnect');
+    expect(services()).toEqual(['feed']);
+  });
+
+  test('serves /metrics when Prometheus is asked for', async () => {
+    const port = await freePort();
+    const { stdout } = await run(['--import', REGISTER, 'scrape.mjs'], {
+      OTEL_METRICS_EXPORTER: 'prometheus',
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+    });
+    expect(stdout).toMatch(/^event_stream_client_reconnects_total\{.*cursor_not_advanced.*\} 1$/m);
+    expect(stdout).toMatch(/^event_stream_client_reconnects_total\{.*cursor_echoed.*\} 0$/m);
+  });
+
+  test('leaves out what OTEL_NODE_DISABLED_INSTRUMENTATIONS lists', async () => {
+    await run(['--import', REGISTER, 'app.mjs'], {
+      OTEL_NODE_DISABLED_INSTRUMENTATIONS: 'undici, sse',
+    });
+    expect(collector.spans.map(({ name, kind }) => ({ name, kind }))).toEqual([
+      { name: 'GET', kind: 2 },
+      { name: 'GET', kind: 2 },
+    ]);
+  });
+
+  test('is there at once under SAMERIVER_SDK=on, for spans and metrics made by hand', async () => {
+    await run(['--import', REGISTER, 'by-hand.mjs'], { SAMERIVER_SDK: 'on' });
+    expect(named('by hand')).toHaveLength(1);
+    const counted = collector.points.filter(({ metric }) => metric === 'by.hand');
+    expect(counted).toMatchObject([{ value: 1 }]);
+  });
+
+  test('is not started for a process that neither serves nor reads a stream', async () => {
+    const { code } = await run(['--import', REGISTER, 'by-hand.mjs']);
+    expect(code).toBe(0);
+    expect(collector.spans).toEqual([]);
+  });
+});
+
+describe('an SDK that the application starts itself gets everything, once', () => {
+  test.each([
+    ['ES modules, in the application', ['--import', REGISTER, 'app-with-sdk.mjs']],
+    ['CommonJS, in the application', ['--import', REGISTER, 'app-with-sdk.cjs']],
+    ['CommonJS, in the application, required', ['--require', REGISTER, 'app-with-sdk.cjs']],
+    ['ES modules, imported before', ['--import', './sdk.mjs', '--import', REGISTER, 'app.mjs']],
+    ['ES modules, imported after', ['--import', REGISTER, '--import', './sdk.mjs', 'app.mjs']],
+    ['CommonJS, required before', ['--require', './sdk.cjs', '--require', REGISTER, 'app.cjs']],
+    ['CommonJS, required after', ['--require', REGISTER, '--require', './sdk.cjs', 'app.cjs']],
+    ['the 2.x line, in the application', ['--import', REGISTER, 'app-with-sdk-2.cjs']],
+    ['the 2.x line, before', ['--require', './sdk-2.cjs', '--import', REGISTER, 'app.cjs']],
+    ['made by hand with getInstrumentations', ['hand-made.mjs']],
+    ['made by hand, and the flag as well', ['--import', REGISTER, 'hand-made.mjs']],
+  ])('%s', async (_, args) => {
+    const result = await run(args);
+    expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+    expectOneVerdictAtEachEnd();
+    expect(services()).toEqual(['application']);
+    // Two connections: a span of ours and at most one of HTTP for each.
+    expect(collector.spans.filter(({ kind }) => kind === 3).length).toBeLessThanOrEqual(4);
+  });
+
+  test('CommonJS: its own HTTP instrumentation still reaches http', async () => {
+    await run(['--import', REGISTER, 'app-with-sdk.cjs']);
+    expect(collector.spans.filter(({ kind }) => kind === 2)).toHaveLength(2);
+    expect(named('GET').filter(({ kind }) => kind === 3)).toHaveLength(2);
+  });
+
+  test('also when it asks somebody for a secret first', async () => {
+    const vault = await loopback((_request, response) => response.end('secret'));
+    const env = { APP_VAULT: vault.origin };
+    const result = await run(['--import', REGISTER, 'app-with-late-sdk.mjs'], env);
+    await vault.close();
+    expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+    expectOneVerdictAtEachEnd();
+    expect(services()).toEqual(['application']);
+  });
+
+  test('and what getInstrumentations is given comes before the environment', async () => {
+    await run(['--import', REGISTER, 'hand-made.mjs'], { SAMERIVER_CAPTURE_CURSOR: 'raw' });
+    expect(judged('sse connect')[0]?.attributes).not.toHaveProperty(
+      'event_stream.cursor.requested',
+    );
+  });
+
+  test('or is told in one line that it uses an older copy of the API', async () => {
+    const args = ['--import', './older-api.mjs', '--import', REGISTER, 'app.mjs'];
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: READ });
+    expect(stderr).toMatch(/^sameriver: nothing will be recorded: .*api 1\.9\.1.*\n$/);
+  });
+
+  test('SAMERIVER_SDK=off starts none even where the application has none', async () => {
+    const result = await run(['--import', REGISTER, 'app.mjs'], { SAMERIVER_SDK: 'off' });
+    expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+    expect(collector.spans).toEqual([]);
+  });
+});
+
+describe('the end of a process stays what it is', () => {
+  test('a signal ends it as a signal, after what was buffered has been sent', async () => {
+    const result = await runNode(['--import', REGISTER, 'serve.mjs'], {
+      cwd: FIXTURES,
+      env: collector.env,
+      signal: 'SIGTERM',
+    });
+    expect(result).toMatchObject({ code: null, signal: 'SIGTERM', stderr: '' });
+    expect(named('sse connect')).toHaveLength(1);
+  });
+
+  test.each([
+    ['an application that exits on the signal', 'exit', { code: 5, signal: null }],
+    ['a library that counts listeners', 'count', { code: null, signal: 'SIGTERM' }],
+  ])('%s decides alone', async (_, way, end) => {
+    const result = await runNode(['--import', REGISTER, 'serve.mjs'], {
+      cwd: FIXTURES,
+      env: { ...collector.env, APP_SIGTERM: way },
+      signal: 'SIGTERM',
+    });
+    expect(result).toMatchObject({ ...end, stderr: '' });
+  });
+
+  test('the exit code of the application is kept', async () => {
+    const { code } = await run(['--import', REGISTER, '--import', './exit-code.mjs', 'app.mjs']);
+    expect(code).toBe(3);
+    expectOneVerdictAtEachEnd();
+  });
+});
+
+describe('switched off, the process is left alone', () => {
+  test.each([
+    ['SAMERIVER_DISABLED', 'on'],
+    ['OTEL_SDK_DISABLED', 'true'],
+  ])('%s=%s', async (name, value) => {
+    const result = await run(['--import', REGISTER, 'app-with-sdk.mjs'], { [name]: value });
+    expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+    expect(named('sse connect')).toEqual([]);
+  });
+});
+
+describe('a setting that cannot be used', () => {
+  test('is named in one line, and the application runs with the default', async () => {
+    const result = await run(['--import', REGISTER, 'app.mjs'], {
+      SAMERIVER_EVENTS: 'logs',
+      SAMERIVER_DISABLED: 'maybe',
+      SAMERIVER_CAPTURE_CURSER: 'off',
+      SAMERIVER_CONFIG_FILE: 'bad-config.json',
+    });
+    expect(result).toMatchObject({ code: 0, stdout: READ });
+    const lines = result.stderr.trimEnd().split('\n');
+    expect(lines).toEqual([
+      'sameriver: SAMERIVER_DISABLED is "maybe": expected on or off (in a file true or false)',
+      'sameriver: SAMERIVER_EVENTS is "logs": expected one of log, span, both, off',
+      'sameriver: SAMERIVER_CAPTURE_CURSER is not an option; did you mean SAMERIVER_CAPTURE_CURSOR?',
+      expect.stringMatching(/bad-config\.json: captur is not an option; did you mean capture\?$/),
+      expect.stringMatching(/^sameriver: profiles\/0\/cursr: unknown key: .*; it is left out$/),
+    ]);
+    expectOneVerdictAtEachEnd();
+  });
+});
+
+test('OTEL_LOG_LEVEL=debug says once what is hooked and what cannot be seen', async () => {
+  const { stdout } = await run(['--import', REGISTER, 'app.mjs'], { OTEL_LOG_LEVEL: 'debug' });
+  expect(stdout.match(/@sameriver\/node SDK: our own/g)).toHaveLength(1);
+  expect(stdout.match(/@sameriver\/instrumentation-sse client: .*not seen: /g)).toHaveLength(1);
+});
+
+describe('what a process loads', () => {
+  const loadedBy = async (app: string, env: Record<string, string> = {}): Promise<unknown> => {
+    const preloads = ['--import', './record-modules.mjs', '--import', REGISTER];
+    const { stdout } = await run([...preloads, app], env);
+    return JSON.parse(stdout.replace(READ, ''));
+  };
+
+  test('is nothing of OpenTelemetry while it only waits', async () => {
+    expect(await loadedBy('idle.mjs')).toEqual([]);
+  });
+
+  test('is no more than the API and the base of instrumentations without an SDK', async () => {
+    expect(await loadedBy('app.mjs', { SAMERIVER_SDK: 'off' })).toEqual(
+      expect.arrayContaining(['@opentelemetry/api', '@opentelemetry/instrumentation']),
+    );
+    expect(await loadedBy('app.mjs', { SAMERIVER_SDK: 'off' })).toHaveLength(2);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const { origin, close } = await loopback(() => {});
+  await close();
+  return Number(new URL(origin).port);
+}
