@@ -44,7 +44,7 @@ export class SseBlock {
     return this.#id.number;
   }
 
-  /** A uint32 that is equal for equal committed ids; 0 while the stream has had no id. */
+  /** An integer below 2^31 that is equal for equal committed ids; 0 while there has been no id. */
   get idTag(): number {
     return this.#id.tag;
   }
@@ -69,7 +69,7 @@ export class SseBlock {
     return this.hasData ? this.#dataLength : 0;
   }
 
-  /** A uint32 above 0 that is equal for equal data, however the stream was cut; 0 if there is none. */
+  /** An integer in 1..2^31-1 that is equal for equal data, however it was cut; 0 if there is none. */
   get payloadTag(): number {
     return this.hasData && this.#hash !== undefined ? this.#hash.tag() : 0;
   }

@@ -1,4 +1,4 @@
-// Fingerprints of ids and payloads inside one process: 32 bits, well spread, not for secrets.
+// Fingerprints of ids and payloads inside one process: 31 bits, well spread, not for secrets.
 
 const MULTIPLIER = 0x9e3779b1 | 0; // 2^32 over the golden ratio, odd: every step can be undone
 
@@ -30,9 +30,12 @@ export function mixBytes(hash: number, bytes: Uint8Array, from: number, to: numb
   return mixed;
 }
 
-/** Spreads every bit over the result: a uint32 that is never 0, for 0 means "none" to readers. */
+/**
+ * Spreads every bit over the result: an integer above 0, for 0 means "none" to readers, and below
+ * 2^31, for V8 allocates 16 bytes for a larger one when it is handed on.
+ */
 export function finishHash(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0 || 1;
+  return (mixed ^ (mixed >>> 16)) >>> 1 || 1;
 }

@@ -111,7 +111,7 @@ export class LastEventId {
     return Math.max(this.#length, 0);
   }
 
-  /** A uint32 that is equal for equal ids; 0 only while there has been no id. */
+  /** An integer below 2^31 that is equal for equal ids; 0 only while there has been no id. */
   get tag(): number {
     const value = this.#number;
     if (value !== NO_NUMBER) return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));

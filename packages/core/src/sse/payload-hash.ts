@@ -54,7 +54,7 @@ export class PayloadHash {
     this.#lineLength = 0;
   }
 
-  /** The hash of the lines taken since `begin`: a uint32 that is never 0. */
+  /** The hash of the lines taken since `begin`: an integer in 1..2^31-1. */
   tag(): number {
     return finishHash(mixWord(mixWord(mixWord(this.#a, this.#b), this.#c), this.#d));
   }

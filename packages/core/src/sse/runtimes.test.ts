@@ -1,0 +1,71 @@
+// The scanner borrows Buffer's methods where they are good, and must tell the same without them.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { SseScanner } from './scanner.ts';
+
+const encoder = new TextEncoder();
+const STREAM = [
+  '\uFEFF: hello\n',
+  'id: 41\ndata: {"a":1}\n\n',
+  `id: é-7\r\ndata: ${'long ✓ '.repeat(9000)}\r\n\r\n`,
+  `event: e\rdata: ${'x'.repeat(300)}\rdata: y\r\r`,
+  `id: ${'k'.repeat(500)}\ndata: \ud83d lone\n\n`,
+].join('');
+
+/** All that a scanner, loaded afresh in the present runtime, tells of the stream. */
+async function tell(): Promise<unknown[]> {
+  vi.resetModules();
+  const module = (await import('./scanner.ts')) as { SseScanner: typeof SseScanner };
+  const told: unknown[] = [];
+  const sink = {
+    event: (s: SseScanner) => {
+      told.push([s.lastEventId, s.idTag, s.dataLength, s.payloadTag, s.data, s.eventName]);
+    },
+    comment: (text: string) => told.push(text),
+  };
+  const fromText = new module.SseScanner(sink, { keep: true });
+  fromText.pushString(STREAM);
+  const fromBytes = new module.SseScanner(sink, { keep: true });
+  const bytes = encoder.encode(STREAM);
+  for (let at = 0; at < bytes.length; at += 1000) fromBytes.push(bytes.subarray(at, at + 1000));
+  return told;
+}
+
+class Refusing {
+  static allocUnsafeSlow(size: number): Uint8Array {
+    return new Uint8Array(size);
+  }
+  indexOf(): number {
+    throw new TypeError('argument must be a Buffer');
+  }
+  copy(): number {
+    return 0;
+  }
+}
+
+class Wrong extends Refusing {
+  override indexOf(): number {
+    return -1;
+  }
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe('the scanner in other runtimes', () => {
+  const others = [
+    { runtime: 'without Buffer', Buffer: undefined },
+    { runtime: 'with a Buffer whose methods refuse plain arrays', Buffer: Refusing },
+    { runtime: 'with a Buffer whose methods find nothing', Buffer: Wrong },
+  ];
+  for (const { runtime, Buffer } of others) {
+    it(`tells the same ${runtime}`, async () => {
+      const native = await tell();
+      vi.stubGlobal('Buffer', Buffer);
+      const other = await tell();
+      vi.unstubAllGlobals();
+      expect(native).toHaveLength(10);
+      expect(other).toEqual(native);
+    });
+  }
+});
