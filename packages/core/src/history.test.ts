@@ -39,7 +39,7 @@ describe('SeenEvents', () => {
         fc.array(entry, { maxLength: 200 }),
         fc.constantFrom(8, 16, 32),
         (entries, limit) => {
-          const history = new SeenEvents(() => limit);
+          const history = new SeenEvents({ share: limit });
           entries.forEach((item, n) => {
             const past = entries.slice(Math.max(0, n - limit), n);
             expect(history.observe(...item)).toBe(plainly(past, item));
@@ -52,7 +52,7 @@ describe('SeenEvents', () => {
   });
 
   it('compares ids alone where payloads are not hashed', () => {
-    const history = new SeenEvents(() => 8);
+    const history = new SeenEvents({ share: 8 });
     history.observe(5, 0, 0);
     expect(history.observe(5, 0, 1)).toBe(SEEN_SAME);
     expect(history.observe(6, 0, 1)).toBe(0);

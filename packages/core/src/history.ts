@@ -12,8 +12,6 @@ export const SEEN_PAYLOAD_HERE = 8;
 export const SEEN_ID_REUSED_HERE = 16;
 
 const START = 8;
-/** Links and connection numbers are 16 bit wide. */
-export const MAX_HISTORY = 16_384;
 const LOW = 0xffff;
 /** An id that comes back for ever must not make every event walk all of its past. */
 const MAX_STEPS = 32;
@@ -29,7 +27,7 @@ const HEADS = 4;
 const PARTS = 5;
 
 /**
- * What was delivered on one logical stream, bounded: 32-bit tags of id and payload with the
+ * What was delivered on one logical stream, bounded: 31-bit tags of id and payload with the
  * connection they came on, newest first in chains (as LZ77 finds its matches), so that an event
  * costs two short walks, no allocation, and eviction costs nothing: a link older than the window
  * ends its chain. 20 bytes an event, grown by doubling.
@@ -40,11 +38,11 @@ export class SeenEvents {
   #words: Uint32Array = EMPTY;
   /** G4: something was forgotten, so whatever is counted is a lower bound. */
   exhausted = false;
-  readonly #limit: () => number;
+  readonly #budget: { readonly share: number };
 
-  /** @param limit events to remember at the moment, a power of two up to 16,384. */
-  constructor(limit: () => number) {
-    this.#limit = limit;
+  /** @param budget Its share, a power of two up to 16,384: links are 16 bit wide. */
+  constructor(budget: { readonly share: number }) {
+    this.#budget = budget;
   }
 
   /**
@@ -124,7 +122,7 @@ export class SeenEvents {
   }
 
   #makeRoom(): void {
-    if (this.#capacity < this.#limit()) this.#grow();
+    if (this.#capacity < this.#budget.share) this.#grow();
     else this.exhausted = true;
   }
 

@@ -1,4 +1,5 @@
 import type { StreamRequest } from '../connection.ts';
+import type { HistoryBudget } from '../history-budget.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { keyOf, placeOf } from '../timeline/key.ts';
@@ -26,15 +27,18 @@ const ANSWERS_REMEMBERED = 16;
 export class ServerStreams {
   readonly #byKey = new Map<string, ServerStream>();
   readonly #answers = new Map<string, ServerStream[]>();
-  readonly #limits: { readonly streams: number; readonly historyLimit: () => number };
+  readonly #limit: number;
+  readonly #budget: HistoryBudget;
   readonly #streamKey: ((request: StreamRequest) => string | undefined) | undefined;
-  connections = 0;
 
+  /** @param limit Streams to remember that nobody reads. */
   constructor(
-    limits: { readonly streams: number; readonly historyLimit: () => number },
+    limit: number,
+    budget: HistoryBudget,
     streamKey: ((request: StreamRequest) => string | undefined) | undefined,
   ) {
-    this.#limits = limits;
+    this.#limit = limit;
+    this.#budget = budget;
     this.#streamKey = streamKey;
   }
 
@@ -51,14 +55,14 @@ export class ServerStreams {
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
     const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
     stream.open++;
-    this.connections++;
+    this.#budget.opened();
     return stream;
   }
 
   close(stream: ServerStream, context: unknown): void {
     stream.open--;
     stream.lastContext = context;
-    this.connections--;
+    this.#budget.closed();
     if (this.#byKey.get(stream.key) === stream) {
       this.#byKey.delete(stream.key);
       this.#byKey.set(stream.key, stream);
@@ -101,18 +105,18 @@ export class ServerStreams {
   }
 
   #make(key: string, place: string): ServerStream {
-    const log = new WrittenLog(this.#limits.historyLimit);
+    const log = new WrittenLog(this.#budget);
     return { key, place, log, open: 0, connections: 0, lastContext: undefined };
   }
 
   /** The longest untouched go first; what is being written to stays. */
   #evict(): void {
-    while (this.#byKey.size > this.#limits.streams) {
+    while (this.#byKey.size > this.#limit) {
       const [oldest] = this.#byKey;
       if (oldest === undefined || oldest[1].open > 0) return;
       this.#byKey.delete(oldest[0]);
     }
-    while (this.#answers.size > this.#limits.streams) {
+    while (this.#answers.size > this.#limit) {
       const [oldest] = this.#answers;
       if (oldest === undefined) return;
       this.#answers.delete(oldest[0]);

@@ -1,10 +1,11 @@
 import type { StreamRequest, StreamTimeline } from '../connection.ts';
+import { HistoryBudget } from '../history-budget.ts';
 import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { claimOf, subjectOf } from '../timeline/facts.ts';
-import { profilesOf, shareOf } from '../timeline/options.ts';
+import { profilesOf } from '../timeline/options.ts';
 import { factsOf } from '../timeline/request-facts.ts';
 import type { ServerEngine } from './server-connection.ts';
 import { ServerConnection } from './server-connection.ts';
@@ -19,11 +20,9 @@ const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 export function createServerTimeline(options: TimelineOptions): StreamTimeline {
   const known = profilesOf(options.profiles);
   const { profiles, generic, requestHeaders, responseHeaders } = known;
-  const streams: ServerStreams = new ServerStreams(
-    {
-      streams: options.closedStreams ?? 4096,
-      historyLimit: () => shareOf(options.history, streams.connections),
-    },
+  const streams = new ServerStreams(
+    options.closedStreams ?? 4096,
+    new HistoryBudget(options.history),
     options.streamKey,
   );
   const engine: ServerEngine = {

@@ -9,7 +9,7 @@ interface Run {
 }
 
 /**
- * What this process has written on one logical stream, in order: 32-bit tags of the latest events
+ * What this process has written on one logical stream, in order: 31-bit tags of the latest events
  * in a ring, and runs of consecutive integers, which reach back much further. Only events with an
  * id of their own are entered: greetings and snapshots differ from one connection to the next.
  */
@@ -23,15 +23,15 @@ export class WrittenLog {
   #ids: Uint32Array = EMPTY;
   #payloads: Uint32Array = EMPTY;
   readonly #runs: Run[] = [];
-  readonly #limit: () => number;
+  readonly #budget: { readonly share: number };
 
-  /** @param limit events to remember at the moment, a power of two. */
-  constructor(limit: () => number) {
-    this.#limit = limit;
+  /** @param budget Its share, a power of two: the events to remember at the moment. */
+  constructor(budget: { readonly share: number }) {
+    this.#budget = budget;
   }
 
   append(idTag: number, idNumber: number, payloadTag: number): void {
-    if (this.length >= this.#ids.length && this.#ids.length < this.#limit()) this.#grow();
+    if (this.length >= this.#ids.length && this.#ids.length < this.#budget.share) this.#grow();
     const slot = this.length & (this.#ids.length - 1);
     this.#ids[slot] = idTag;
     this.#payloads[slot] = payloadTag;

@@ -1,4 +1,5 @@
 import type { StreamObserver, StreamRequest, StreamTimeline } from '../connection.ts';
+import { HistoryBudget } from '../history-budget.ts';
 import type { BinaryDecoder } from '../messages.ts';
 import { candidatesFor, signsMet } from '../profile/candidates.ts';
 import { parsePlace } from '../profile/place.ts';
@@ -6,7 +7,7 @@ import type { Profile } from '../profile/profile.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Engine, Identity } from './engine.ts';
 import { subjectOf } from './facts.ts';
-import { profilesOf, shareOf } from './options.ts';
+import { profilesOf } from './options.ts';
 import { StreamRegistry } from './registry.ts';
 import { factsOf } from './request-facts.ts';
 
@@ -40,13 +41,11 @@ export function createClientTimeline(options: TimelineOptions): StreamTimeline {
 }
 
 function createEngine(options: TimelineOptions): Engine {
-  const load = { connections: 0 };
   const { identity = 'payload' } = options;
-  const historyLimit = (): number => shareOf(options.history, load.connections);
+  const history = new HistoryBudget(options.history);
   return {
     ...profilesOf(options.profiles),
-    historyLimit,
-    load,
+    history,
     identity: typeof identity === 'string' ? identity : 'payload',
     identityKeys: typeof identity === 'string' ? [] : identity.map(parsePlace),
     streamKey: options.streamKey,
@@ -55,7 +54,7 @@ function createEngine(options: TimelineOptions): Engine {
     registry: new StreamRegistry({
       reconnectWindow: options.reconnectWindow ?? RECONNECT_WINDOW,
       closedStreams: options.closedStreams ?? CLOSED_STREAMS,
-      historyLimit,
+      history,
     }),
   };
 }

@@ -92,12 +92,16 @@ export function readFrame(profile: CompiledProfile, frame: Frame, inEpoch = true
     resumed,
     origin: anyHolds(profile.origin, frame),
     position,
-    epoch: read(profile.epochReceived),
+    epoch: tellsEpoch(profile, frame) ? read(profile.epochReceived) : undefined,
     echo: read(profile.echo),
     tail: read(profile.tail),
     oldest: read(profile.oldest),
     windowSize: sizeOf(read(profile.windowSize)),
   };
+}
+
+function tellsEpoch({ epochWhen }: CompiledProfile, frame: Frame): boolean {
+  return epochWhen.length === 0 || anyHolds(epochWhen, frame);
 }
 
 export function sizeOf(text: string | undefined): number | undefined {

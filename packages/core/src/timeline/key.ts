@@ -35,11 +35,11 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * 53 bits that stand for a key: keys never leave the process in clear text (L4), and a number in an
- * index costs a tenth of the text. Two of a million keys fall together once in 18,000 processes.
+ * 52 bits that stand for a key: keys never leave the process in clear text (L4), and a number in an
+ * index costs a tenth of the text. Two of a million keys fall together once in 9,000 processes.
  */
 export function keyTagOf(key: string): number {
-  return textTagOf(key) * 2 ** 21 + (textTagOf(`${key.length} ${key}`) >>> 11);
+  return textTagOf(key) * 2 ** 21 + (textTagOf(`${key.length} ${key}`) >>> 10);
 }
 
 const SESSION_HEADER = 'mcp-session-id';

@@ -259,9 +259,9 @@ export class Lanes {
   }
 
   #prepareKeys(state: StreamState): void {
-    const { identityKeys, historyLimit } = this.#engine;
+    const { identityKeys, history } = this.#engine;
     if (identityKeys.length === 0 && this.#profile.identity.length === 0) return;
-    state.keys ??= new SeenEvents(historyLimit);
+    state.keys ??= new SeenEvents(history);
   }
 
   #all(): Lane[] {

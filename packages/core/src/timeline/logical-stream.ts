@@ -1,5 +1,6 @@
 import type { ConnectionEnd } from '../connection.ts';
 import { SeenEvents } from '../history.ts';
+import type { HistoryBudget } from '../history-budget.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 
 /** A connection that is over, as its successor needs it. */
@@ -35,8 +36,8 @@ export class StreamState {
   /** Idempotency keys, where the configuration names their place. */
   keys: SeenEvents | undefined;
 
-  constructor(historyLimit: () => number) {
-    this.seen = new SeenEvents(historyLimit);
+  constructor(history: HistoryBudget) {
+    this.seen = new SeenEvents(history);
   }
 }
 
@@ -65,12 +66,12 @@ export class LogicalStream {
   listed = false;
   older: LogicalStream | undefined;
   newer: LogicalStream | undefined;
-  readonly #historyLimit: () => number;
+  readonly #history: HistoryBudget;
 
-  constructor(place: number, historyLimit: () => number) {
+  constructor(place: number, history: HistoryBudget) {
     this.place = place;
-    this.#historyLimit = historyLimit;
-    this.main = new StreamState(historyLimit);
+    this.#history = history;
+    this.main = new StreamState(history);
   }
 
   /** @returns the state of a stream inside the connection, and whether it was known before. */
@@ -78,7 +79,7 @@ export class LogicalStream {
     this.named ??= new Map();
     const found = this.named.get(name);
     if (found) return { state: found, known: true };
-    const state = new StreamState(this.#historyLimit);
+    const state = new StreamState(this.#history);
     this.named.set(name, state);
     return { state, known: false };
   }

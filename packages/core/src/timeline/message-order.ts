@@ -4,6 +4,7 @@ import type { BinaryDecoder, Message } from '../messages.ts';
 import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
+import { resolvePointer } from '../profile/place.ts';
 import { withSent } from './facts.ts';
 import { Frame } from './frame.ts';
 import type { ProfileChoice } from './profile-choice.ts';
@@ -77,7 +78,13 @@ export class Messages {
     );
   }
 
-  #split(data: MessageData, { messages }: CompiledProfile): readonly Message[] {
+  #split(data: MessageData, profile: CompiledProfile): readonly Message[] {
+    const messages = this.#decode(data, profile);
+    if (profile.members === undefined) return messages;
+    return messages.flatMap((message) => [message, ...membersOf(profile, message)]);
+  }
+
+  #decode(data: MessageData, { messages }: CompiledProfile): readonly Message[] {
     if (typeof data === 'string') return splitMessages(messages, data);
     if (data === undefined) return [UNREADABLE];
     const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
@@ -89,6 +96,16 @@ export class Messages {
     }
     return [UNREADABLE];
   }
+}
+
+/** What one message says of several streams, as a message for each. */
+function membersOf({ members }: CompiledProfile, { value }: Message): Message[] {
+  const [object] = members === undefined ? [] : resolvePointer(value, members.of.pointer);
+  if (members === undefined || typeof object !== 'object' || object === null) return [];
+  return Object.entries(object).map(([name, member]: [string, object]) => {
+    const own = { [members.as]: { ...member, [members.name]: name } };
+    return { value: own, text: JSON.stringify(own) };
+  });
 }
 
 /** A frame that nothing decodes is identified by its bytes, any other message by its own text. */

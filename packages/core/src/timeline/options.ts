@@ -1,12 +1,8 @@
 import type { StreamRequest } from '../connection.ts';
-import { MAX_HISTORY } from '../history.ts';
 import { BUILT_IN_PROFILES } from '../profile/built-in.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { compileProfile } from '../profile/compile.ts';
 import type { Profile } from '../profile/profile.ts';
-
-const HISTORY = 8192;
-const LEAST_HISTORY = 64;
 
 export interface KnownProfiles {
   /** In order: the user's, then the specific built-ins. */
@@ -54,12 +50,3 @@ function cursorSearch(
 }
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-
-/**
- * Events that one stream may remember: a common budget divided among the open connections, never
- * fewer than 64. A power of two, because the history is indexed by masks.
- */
-export function shareOf(history: number = HISTORY, connections = 1): number {
-  const share = Math.max(LEAST_HISTORY, history / Math.max(1, connections));
-  return Math.min(MAX_HISTORY, 2 ** Math.floor(Math.log2(share)));
-}

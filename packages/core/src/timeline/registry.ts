@@ -1,4 +1,5 @@
 import { relate } from '../cursor/relate.ts';
+import type { HistoryBudget } from '../history-budget.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { EndedConnection } from './logical-stream.ts';
 import { LogicalStream } from './logical-stream.ts';
@@ -28,7 +29,7 @@ export interface RegistryLimits {
   readonly reconnectWindow: number;
   /** Closed logical streams to remember; the longest closed are forgotten first. */
   readonly closedStreams: number;
-  readonly historyLimit: () => number;
+  readonly history: HistoryBudget;
 }
 
 /** Finds the logical stream that a request continues: rules L1 to L5. */
@@ -49,7 +50,7 @@ export class StreamRegistry {
     const found = asked.cursor === undefined ? this.#withoutCursor(asked) : this.#withCursor(asked);
     const reconnect = found !== undefined || asked.cursor !== undefined;
     const stream =
-      found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.historyLimit);
+      found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.history);
     enter(this.#byKey, asked.key, stream);
     enter(this.#byPlace, asked.place, stream);
     if (!stream.keys.includes(asked.key)) stream.keys = [...stream.keys, asked.key];

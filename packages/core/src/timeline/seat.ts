@@ -22,7 +22,7 @@ export class Seat {
     this.#engine = engine;
     this.#connection = connection;
     this.#at = at;
-    engine.load.connections++;
+    engine.history.opened();
   }
 
   /** L4: the application's own key, asked for while the request can be read. */
@@ -66,7 +66,7 @@ export class Seat {
    * @param at milliseconds.
    */
   leave(counts: boolean, end: ConnectionEnd, at: number = this.#at): void {
-    this.#engine.load.connections--;
+    this.#engine.history.closed();
     const { stream } = this;
     if (stream === undefined) return;
     const { cursor, context } = this.#connection;
