@@ -5,23 +5,29 @@ import type { ConnectionStart } from '@sameriver/telemetry';
 import type { TapHost } from '../tap.ts';
 import { FollowedStream } from './followed-stream.ts';
 
-const OWNER = 'sse';
+let taps = 0;
 
 /** The attempts of this process that are being followed, whatever library made them. */
 export class Attempts {
   readonly host: TapHost;
+  // Two taps in one process are two owners, so that the first of them has each stream to itself.
+  readonly #name: string;
   readonly #running = new Set<FollowedStream>();
-  readonly #forget = (stream: FollowedStream): void => {
-    this.#running.delete(stream);
-  };
 
   constructor(host: TapHost) {
     this.host = host;
+    taps += 1;
+    this.#name = `sse ${taps}`;
   }
 
   /** A timeline that knows this request's stream wants its answer, even if it is none. */
   wants(request: StreamRequest): boolean {
     return this.host.timeline.wants(request);
+  }
+
+  /** Whether the stream of `target` is ours, or may be. */
+  holds(target: object): boolean {
+    return claim(target, this.#name, 0);
   }
 
   /**
@@ -30,9 +36,9 @@ export class Attempts {
    */
   open(target: object, request: StreamRequest, start: ConnectionStart): FollowedStream | undefined {
     const { host } = this;
-    if (host.ignore?.(request) === true || !claim(target, OWNER, 0)) return undefined;
+    if (host.ignore?.(request) === true || !this.holds(target)) return undefined;
     const connection = host.timeline.open(request, host.now());
-    const stream = new FollowedStream(host, connection, this.#forget);
+    const stream = new FollowedStream(this, connection);
     this.#running.add(stream);
     try {
       host.recorder.opened(connection, start);
@@ -50,7 +56,7 @@ export class Attempts {
    * @returns Whether the body is to be fed.
    */
   answered(target: object, stream: FollowedStream, status: number, header: HeaderLookup): boolean {
-    if (claim(target, OWNER, 0)) return stream.answered(status, header);
+    if (this.holds(target)) return stream.answered(status, header);
     stream.stop();
     return false;
   }
@@ -58,6 +64,10 @@ export class Attempts {
   /** The context in which the HTTP span of this attempt becomes a child of the attempt's own. */
   contextOf(stream: FollowedStream): Context | undefined {
     return this.safely(() => this.host.recorder.attemptContext(stream.connection));
+  }
+
+  forget(stream: FollowedStream): void {
+    this.#running.delete(stream);
   }
 
   /** Runs a step of the tap; a fault is counted and answered with `undefined`. */

@@ -12,6 +12,12 @@ type Phase = 'requested' | 'streaming' | 'draining' | 'over';
 /** `identity`: bytes are fed as they come. `deaf`: they cannot be read, only the end is told. */
 type Reading = Decoder | 'identity' | 'deaf';
 
+/** Whoever keeps the streams that are being followed. */
+interface Owner {
+  readonly host: TapHost;
+  forget(stream: FollowedStream): void;
+}
+
 /**
  * One attempt to connect, from its request to the end of its stream. Every method may be called
  * at any time and none throws: a fault of ours ends the following of this one stream, is counted,
@@ -19,31 +25,31 @@ type Reading = Decoder | 'identity' | 'deaf';
  */
 export class FollowedStream {
   readonly connection: StreamConnection;
-  readonly #host: TapHost;
-  readonly #onOver: (stream: FollowedStream) => void;
+  readonly #owner: Owner;
   #phase: Phase = 'requested';
   #reading: Reading = 'identity';
   #cancelTimer: (() => void) | undefined;
-  #undo: (() => void) | undefined;
+  #carrier: object | undefined;
+  #detach: ((carrier: object) => void) | undefined;
+  #undo: Array<() => void> | undefined;
   #asked: ConnectionEnd | undefined;
 
-  constructor(host: TapHost, connection: StreamConnection, onOver: (s: FollowedStream) => void) {
-    this.#host = host;
+  constructor(owner: Owner, connection: StreamConnection) {
+    this.#owner = owner;
     this.connection = connection;
-    this.#onOver = onOver;
   }
 
-  /** Hands over what is to be undone when this stream is no longer followed. */
-  untilOver(undo: () => void): void {
-    const before = this.#undo;
-    this.#undo =
-      before === undefined
-        ? undo
-        : () => {
-            before();
-            undo();
-          };
+  /** The object that carries the stream by now, and how it is freed when the stream is over. */
+  carriedBy(carrier: object, detach: (carrier: object) => void): void {
+    this.#carrier = carrier;
+    this.#detach = detach;
     if (this.#phase === 'over') this.#release();
+  }
+
+  /** Hands over what else is to be undone when the stream is over. */
+  untilOver(undo: () => void): void {
+    this.#undo ??= [];
+    this.#undo.push(undo);
   }
 
   /** L6: the next hop of the same attempt. */
@@ -57,12 +63,13 @@ export class FollowedStream {
     this.#guard(() => {
       if (!this.connection.response(status, header)) {
         this.#finish();
-        this.#host.recorder.notStream(this.connection);
+        this.#owner.host.recorder.notStream(this.connection);
         return;
       }
       this.#phase = 'streaming';
       this.#reading = this.#decoderFor(header('content-encoding'));
-      if (!this.connection.settled) this.#cancelTimer = this.#host.later(() => this.#timeOut());
+      if (!this.connection.settled)
+        this.#cancelTimer = this.#owner.host.later(() => this.#timeOut());
     });
     return this.#feeding;
   }
@@ -100,8 +107,8 @@ export class FollowedStream {
     // No response came: an attempt, not a connection (R1).
     this.#guard(() => {
       const type = this.#asked === undefined ? errorTypeOf(error) : this.#asked;
-      this.#host.recorder.noResponse(this.connection, type);
-      this.#conclude(this.#asked ?? endOf(error), this.#host.now());
+      this.#owner.host.recorder.noResponse(this.connection, type);
+      this.#conclude(this.#asked ?? endOf(error), this.#owner.host.now());
     });
   }
 
@@ -109,7 +116,7 @@ export class FollowedStream {
   ended(end: ConnectionEnd): void {
     if (this.#phase !== 'requested' && this.#phase !== 'streaming') return;
     this.#guard(() => {
-      const at = this.#host.now();
+      const at = this.#owner.host.now();
       const reading = this.#reading;
       if (reading === 'identity' || reading === 'deaf') {
         this.#conclude(end, at);
@@ -123,7 +130,7 @@ export class FollowedStream {
   /** The tap is being switched off. */
   stop(): void {
     if (this.#phase === 'over') return;
-    this.#guard(() => this.#conclude('aborted', this.#host.now()));
+    this.#guard(() => this.#conclude('aborted', this.#owner.host.now()));
   }
 
   get #feeding(): boolean {
@@ -140,7 +147,7 @@ export class FollowedStream {
 
   #deafen(): Reading {
     this.#reading = 'deaf';
-    this.#host.recorder.instrumentationError('decoder');
+    this.#owner.host.recorder.instrumentationError('decoder');
     return this.#reading;
   }
 
@@ -166,13 +173,14 @@ export class FollowedStream {
     this.#clearTimer();
     if (typeof this.#reading !== 'string') this.#reading.stop();
     this.#release();
-    this.#onOver(this);
+    this.#owner.forget(this);
   }
 
   #release(): void {
-    const undo = this.#undo;
-    this.#undo = undefined;
-    undo?.();
+    const [carrier, undo] = [this.#carrier, this.#undo ?? []];
+    this.#carrier = this.#undo = undefined;
+    if (carrier !== undefined) this.#detach?.(carrier);
+    for (const each of undo) each();
   }
 
   #clearTimer(): void {
@@ -192,11 +200,11 @@ export class FollowedStream {
   /** A fault of ours: this stream is followed no further, and what was open of it is closed. */
   #breakDown(): void {
     const wasOver = this.#phase === 'over';
-    attempt(() => this.#host.recorder.instrumentationError('client_tap'));
+    attempt(() => this.#owner.host.recorder.instrumentationError('client_tap'));
     if (wasOver) return;
     attempt(() => this.#finish());
     // Without it the connection would count as open for the life of the process.
-    attempt(() => this.connection.end('aborted', this.#host.now()));
+    attempt(() => this.connection.end('aborted', this.#owner.host.now()));
   }
 }
 

@@ -105,7 +105,7 @@ export class HttpEntry implements HttpCaller {
 
   #opened(asked: StreamRequest, caller: Context): FollowedStream | undefined {
     const attributes = httpAttributes(asked.method, asked.origin);
-    // The claim on the request object, which does not exist yet, is laid when it is answered.
+    // The request object does not exist yet; it is claimed as soon as it does.
     return this.#attempts.open(asked, asked, { context: caller, attributes });
   }
 }

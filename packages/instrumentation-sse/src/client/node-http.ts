@@ -9,10 +9,12 @@ import { standInFrontLate } from './http-modules.ts';
 import { activeHttpSpan } from './http-span.ts';
 import type { Interest } from './interest.ts';
 import { carriesEventStream, interestIn, isRedirect, mayResumeByQuery } from './interest.ts';
+import { followBody, unwatchRequest, watchRequest } from './node-http-carriers.ts';
 import { requestHeaders, responseHeaders, streamRequestOf } from './node-http-request.ts';
-import { followBody, watchRequest } from './node-http-shadows.ts';
+
 import type { Redirects } from './redirects.ts';
 import { createRedirects } from './redirects.ts';
+import { streamOn } from './stand-in.ts';
 import { httpAttributes } from './target.ts';
 
 /** A request whose answer decides whether it is followed. */
@@ -26,9 +28,10 @@ interface Followed {
   readonly stream: FollowedStream;
   /** To be in force for listeners, where our own context was in force as the request was made. */
   readonly listeners: Context | undefined;
-  /** Ends the watching of the request, when it turns out to be only a hop. */
-  readonly unwatch: () => void;
 }
+
+/** `done`: nothing is left to decide, or we failed at it. */
+type Known = Followed | Undecided | 'done';
 
 interface RequestMessage {
   readonly request: ClientRequest;
@@ -37,7 +40,7 @@ interface RequestMessage {
 /** Follows what goes through node:http and node:https. */
 export class NodeHttpTap {
   readonly #attempts: Attempts;
-  readonly #requests = new WeakMap<object, Followed | Undecided | 'off'>();
+  readonly #requests = new WeakMap<object, Known>();
   readonly #redirects: Redirects;
   readonly #entry: HttpEntry;
   readonly #unsubscribe: () => void;
@@ -66,7 +69,7 @@ export class NodeHttpTap {
     try {
       this.#begin(request);
     } catch {
-      this.#requests.set(request, 'off');
+      this.#requests.set(request, 'done');
       this.#attempts.countFault();
     }
   }
@@ -74,14 +77,15 @@ export class NodeHttpTap {
   // Headers set after the request was made may make it one to follow.
   #onStart({ request }: RequestMessage): void {
     const known = this.#requests.get(request);
-    if (known === 'off' || (known !== undefined && 'stream' in known)) return;
+    if (known === 'done' || (known !== undefined && 'stream' in known)) return;
     if (interestOf(request) === 'follow') this.#onRequest({ request });
   }
 
   #begin(request: ClientRequest): void {
     const entered = this.#entry.take(request);
     if (entered !== undefined) {
-      this.#follow(request, entered.stream, entered.listeners);
+      if (this.#attempts.holds(request)) this.#follow(request, entered.stream, entered.listeners);
+      else entered.stream.stop();
       return;
     }
     const interest = interestOf(request);
@@ -99,8 +103,8 @@ export class NodeHttpTap {
   }
 
   #follow(request: ClientRequest, stream: FollowedStream, listeners: Context | undefined): void {
-    const unwatch = watchRequest(request, stream);
-    this.#requests.set(request, { stream, listeners, unwatch });
+    watchRequest(request, stream);
+    this.#requests.set(request, { stream, listeners });
   }
 
   #continued(request: ClientRequest): FollowedStream | undefined {
@@ -129,15 +133,13 @@ export class NodeHttpTap {
 
   #onError(message: unknown): void {
     const { request, error } = message as { request: ClientRequest; error: unknown };
-    const known = this.#requests.get(request);
-    this.#requests.delete(request);
-    if (known !== undefined && known !== 'off' && 'stream' in known) known.stream.failed(error);
+    streamOn(request)?.failed(error);
   }
 
   #onResponse(message: unknown): void {
     const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
     const known = this.#requests.get(request);
-    if (known === 'off') return;
+    if (known === 'done') return;
     this.#attempts.safely(() => {
       if (known !== undefined && 'stream' in known) this.#answer(request, response, known);
       else if (response.statusCode === 200 && carriesEventStream(response.rawHeaders)) {
@@ -147,21 +149,21 @@ export class NodeHttpTap {
   }
 
   #answer(request: ClientRequest, response: IncomingMessage, known: Followed): void {
-    const { stream, listeners, unwatch } = known;
+    const { stream, listeners } = known;
     const header = responseHeaders(response);
     const status = response.statusCode ?? 0;
     const answered = (): boolean => this.#attempts.answered(request, stream, status, header);
+    // From here on the response carries the stream. A request that is sent slowly may start later.
+    this.#requests.set(request, 'done');
     if (isRedirect(status)) {
       const hop = { request: streamRequestOf(request), context: undefined };
       if (this.#redirects.hold(stream, hop, header('location'), answered)) {
-        unwatch();
-        this.#requests.delete(request);
+        unwatchRequest(request);
         return;
       }
     }
     if (listeners !== undefined) context.bind(listeners, response);
     if (answered()) followBody(response, stream);
-    else this.#requests.delete(request);
   }
 
   #openLate(request: ClientRequest, response: IncomingMessage, known: Undecided | undefined): void {
@@ -170,12 +172,12 @@ export class NodeHttpTap {
     const stream = this.#attempts.open(request, asked, {
       context: known?.context ?? ROOT_CONTEXT,
       ...(known === undefined ? {} : { startTime: known.startTime }),
+      requestHasSpan: true,
       attributes: httpAttributes(asked.method, asked.origin),
     });
     if (stream === undefined) return;
-    const followed = { stream, listeners: undefined, unwatch: watchRequest(request, stream) };
-    this.#requests.set(request, followed);
-    this.#answer(request, response, followed);
+    watchRequest(request, stream);
+    this.#answer(request, response, { stream, listeners: undefined });
   }
 }
 

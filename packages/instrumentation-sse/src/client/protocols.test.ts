@@ -301,6 +301,37 @@ describe('the channel of new requests', () => {
   });
 });
 
+test('two taps in one process do not count a stream twice', async () => {
+  const other = new RecordingTimeline('client');
+  const stopOther = startClientTap({
+    timeline: other,
+    recorder: new RecordingRecorder(),
+    now: () => 0,
+    later: () => () => undefined,
+  });
+  const { origin, close } = await loopback((_req, res) => {
+    res.writeHead(200, STREAM);
+    res.end(EVENTS);
+  });
+  try {
+    await (await fetch(origin, { headers: ACCEPT })).text();
+    const { get } = await import('node:http');
+    await once(
+      get(origin, { headers: ACCEPT }, (response) => response.resume()),
+      'close',
+    );
+    const all = [...timeline.connections, ...other.connections];
+    expect(all.map(({ steps }) => steps)).toEqual([
+      ['open', 'response 200', 'end eof'],
+      ['open', 'response 200', 'end eof'],
+    ]);
+    expect(all.map(({ text }) => text)).toEqual([EVENTS, EVENTS]);
+  } finally {
+    stopOther();
+    await close();
+  }
+});
+
 describe('an idle timeout, which is not what the application asked for', () => {
   const silent: Parameters<typeof loopback>[0] = (_req, res) => {
     res.writeHead(200, STREAM);

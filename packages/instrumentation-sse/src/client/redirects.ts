@@ -3,7 +3,7 @@ import type { HeaderLookup, StreamRequest } from '@sameriver/core';
 import type { FollowedStream } from './followed-stream.ts';
 
 /** A request that may be the next hop. */
-export interface Hop {
+interface Hop {
   readonly request: StreamRequest;
   /** The context it was made in; `undefined` where a library makes hops in a context of its own. */
   readonly context: Context | undefined;

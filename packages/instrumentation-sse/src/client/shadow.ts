@@ -1,5 +1,5 @@
 // biome-ignore lint/suspicious/noExplicitAny: the patch edge; each caller states what it shadows.
-type Method = (this: any, ...args: any[]) => unknown;
+export type Method = (this: any, ...args: any[]) => unknown;
 
 /**
  * Puts an own, non-enumerable method in front of the one that `target` has or inherits. It cannot
@@ -30,7 +30,8 @@ export function shadow<Key extends string>(
   };
 }
 
-function imitate(method: Method, original: Method): Method {
+/** Gives `method` the name and the arity of the one behind it. */
+export function imitate(method: Method, original: Method): Method {
   if (method.length !== original.length) {
     Object.defineProperty(method, 'length', { value: original.length, configurable: true });
   }

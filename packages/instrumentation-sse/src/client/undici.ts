@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Attempts } from './attempts.ts';
-import { bodyChunks } from './body-chunks.ts';
+import { followChunks } from './body-chunks.ts';
 import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import { headerLookup } from './headers.ts';
@@ -13,6 +13,7 @@ import type { Redirects } from './redirects.ts';
 import { createRedirects } from './redirects.ts';
 import type { SentBody } from './sent-body.ts';
 import { keepSentBody } from './sent-body.ts';
+import { streamOn } from './stand-in.ts';
 import { httpAttributes } from './target.ts';
 import type { UndiciRequest, UndiciResponse } from './undici-request.ts';
 import { interestOf, streamRequestOf } from './undici-request.ts';
@@ -31,16 +32,18 @@ interface Followed {
   readonly body: SentBody | undefined;
 }
 
+/** `done`: we failed at it. */
+type Known = Followed | Undecided | 'done';
+
 /**
  * Follows what goes through undici: the global fetch and EventSource, npm's undici and every
  * client built on one of them. All copies of undici in a process publish on the same channels.
  */
 export class UndiciTap {
   readonly #attempts: Attempts;
-  // Keyed by the request: all but `create` run in the context of whoever opened the socket.
-  readonly #requests = new WeakMap<object, Followed | Undecided | 'off'>();
+  // Until they are answered. All but `create` run in the context of whoever opened the socket.
+  readonly #requests = new WeakMap<object, Known>();
   readonly #redirects: Redirects;
-  readonly #chunks = bodyChunks();
   readonly #scope: PublicationScope;
   readonly #stop: () => void;
 
@@ -71,7 +74,7 @@ export class UndiciTap {
     try {
       return this.#begin(request);
     } catch {
-      this.#requests.set(request, 'off');
+      this.#requests.set(request, 'done');
       this.#attempts.countFault();
       return undefined;
     }
@@ -124,7 +127,7 @@ export class UndiciTap {
     // An interim response (100, 103); the one that counts is still to come.
     if (response.statusCode < 200) return;
     const known = this.#requests.get(request);
-    if (known === 'off') return;
+    if (known === 'done') return;
     if (known !== undefined && 'stream' in known) {
       this.#attempts.safely(() => this.#answer(request, response, known));
     } else if (response.statusCode === 200 && carriesEventStream(response.headers)) {
@@ -146,8 +149,9 @@ export class UndiciTap {
         return;
       }
     }
-    if (answered()) stream.untilOver(this.#chunks.follow(request, stream));
-    else this.#requests.delete(request);
+    // From here on the request carries its stream itself.
+    this.#requests.delete(request);
+    if (answered()) followChunks(request, stream);
   }
 
   #openLate(request: UndiciRequest, response: UndiciResponse, known: Undecided | undefined): void {
@@ -157,12 +161,12 @@ export class UndiciTap {
       // Requests older than this tap are not known, and headers arrive in somebody else's context.
       context: known?.context ?? ROOT_CONTEXT,
       ...(known === undefined ? {} : { startTime: known.startTime }),
+      requestHasSpan: true,
       attributes: httpAttributes(asked.method, asked.origin),
     });
     if (stream === undefined) return;
-    const followed = { stream, context: known?.context ?? ROOT_CONTEXT, body: known?.body };
-    this.#requests.set(request, followed);
-    this.#answer(request, response, followed);
+    const { context: caller = ROOT_CONTEXT, body } = known ?? {};
+    this.#answer(request, response, { stream, context: caller, body });
   }
 
   #onError(message: unknown): void {
@@ -172,8 +176,13 @@ export class UndiciTap {
 
   #over(message: unknown, end: (stream: FollowedStream) => void): void {
     const { request } = message as { request: object };
+    const carried = streamOn(request);
+    if (carried !== undefined) {
+      end(carried);
+      return;
+    }
     const known = this.#requests.get(request);
-    if (known === undefined || known === 'off') return;
+    if (known === undefined || known === 'done') return;
     this.#requests.delete(request);
     known.body?.release();
     if ('stream' in known) end(known.stream);
