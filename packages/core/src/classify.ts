@@ -193,7 +193,10 @@ function sameEpoch(e: Evidence): boolean {
 function isAfterCursor({ first }: Evidence): boolean {
   const relation = first?.relation;
   if (relation === undefined || relation.order === 'incomparable') return false;
-  return relation.order === 'after' || (relation.order === 'same' && relation.means !== 'last');
+  if (relation.order === 'after') return true;
+  // What is known to be the acknowledged event itself is an overlap, which has its own rule.
+  const mayBeWanted = relation.means === 'next' || first?.payload !== 'same';
+  return relation.order === 'same' && relation.means !== 'last' && mayBeWanted;
 }
 
 /** A log that ends at `n` wants `n + 1` next, so for `next` cursors equality begins one later. */
@@ -201,6 +204,8 @@ function tailIsBelow({ order, means, cursor, other }: Evidence['tail'] & object)
   if (means === 'next' && cursor.value !== undefined && other.value !== undefined) {
     return order !== 'incomparable' && other.value + 1n < cursor.value;
   }
+  // A log whose end is told by the first key alone holds all that this key begins.
+  if (other.isWhole && other.keys?.[0] === cursor.keys?.[0]) return false;
   return order === 'before';
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts';
 import type { Codec, Order, Position } from './position.ts';
 import {
   orderByKeys,
@@ -81,22 +82,17 @@ function orderByBytes(left: Position, right: Position): Order {
 }
 
 function parseVector(text: string): Position | undefined {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const list = parseJson(text);
   if (!Array.isArray(list) || list.length === 0) return undefined;
   const vector = new Map<string, bigint>();
   for (const entry of list as Record<string, unknown>[]) {
     if (typeof entry !== 'object' || entry === null) return undefined;
     const unit = entry['offset'] === undefined ? 'timestamp' : 'offset';
     const at = entry[unit];
-    if (!Number.isSafeInteger(at)) return undefined;
+    if (!/^-?\d{1,30}$/.test(String(at))) return undefined;
     vector.set(
       `${String(entry['topic'])}/${String(entry['partition'])}/${unit}`,
-      BigInt(at as number),
+      BigInt(at as number | string),
     );
   }
   return { text, vector };
@@ -133,7 +129,8 @@ const GRAMMARS: Readonly<Record<CodecName, Grammar>> = {
       (m) => {
         const major = digits(m[1]);
         const minor = m[2] === 'inf' ? ABOVE_ALL : digits(m[2] ?? '0');
-        return major === undefined || minor === undefined ? undefined : { keys: [major, minor] };
+        if (major === undefined || minor === undefined) return undefined;
+        return { keys: [major, minor], ...(m[2] === undefined && { isWhole: true }) };
       },
     ),
   'epoch-seq': (separator) =>

@@ -15,6 +15,8 @@ export interface Position {
   readonly value?: bigint;
   /** Sort keys of positions that are ordered but have no successor. */
   readonly keys?: readonly bigint[];
+  /** A first key without a second one. */
+  readonly isWhole?: boolean;
   /** Partial order: one value for each topic and partition. */
   readonly vector?: ReadonlyMap<string, bigint>;
 }

@@ -1,7 +1,7 @@
 import { CODEC_NAMES, codecFromPattern, codecNamed } from '../cursor/codecs.ts';
 import type { CodecChoice } from '../cursor/relate.ts';
 import type { CompiledCondition } from './condition.ts';
-import { compileCondition } from './condition.ts';
+import { compileCondition, onePart } from './condition.ts';
 import type { Place, PlacePart, PlaceSource } from './place.ts';
 import { parsePlace } from './place.ts';
 import type { CodecItem, CodecSpec, Condition, MessageFormat, Profile } from './profile.ts';
@@ -24,6 +24,9 @@ export interface CompiledProfile {
   readonly key: RegExp | undefined;
   readonly stream: readonly Place[];
   readonly events: readonly Place[];
+  readonly members:
+    | { readonly of: PlacePart; readonly as: string; readonly name: string }
+    | undefined;
   readonly reply: { readonly sent: Place; readonly received: Place } | undefined;
   readonly cursorSent: readonly Place[];
   readonly cursorReceived: readonly Place[];
@@ -40,6 +43,7 @@ export interface CompiledProfile {
     | undefined;
   readonly epochSent: readonly Place[];
   readonly epochReceived: readonly Place[];
+  readonly epochWhen: readonly CompiledCondition[];
   readonly epochIsSession: boolean;
   readonly echo: readonly Place[];
   readonly windowSize: readonly Place[];
@@ -112,10 +116,11 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
 }
 
 function readPlaces(profile: Profile): DescribedPlaces {
-  const { cursor = {}, epoch = {}, window = {}, reply } = profile;
+  const { cursor = {}, epoch = {}, window = {}, reply, members } = profile;
   return {
     stream: places(profile.stream),
     events: places(profile.events),
+    members: members && { ...members, of: onePart(members.of, parsePlace(members.of)) },
     reply: reply && { sent: parsePlace(reply.sent), received: parsePlace(reply.received) },
     cursorSent: places(cursor.sent),
     cursorReceived: places(cursor.received),
@@ -130,7 +135,7 @@ function readPlaces(profile: Profile): DescribedPlaces {
   };
 }
 
-function readConditions({ match, cursor, ...profile }: Profile): DescribedConditions {
+function readConditions({ match, cursor, epoch, ...profile }: Profile): DescribedConditions {
   const count = cursor?.count;
   return {
     signs: conditions(match?.signs).map((c) => ({ condition: c, fromServer: c.fromServer })),
@@ -139,6 +144,7 @@ function readConditions({ match, cursor, ...profile }: Profile): DescribedCondit
       set: parsePlace(count.set),
       when: compileCondition(count.when),
     },
+    epochWhen: conditions(epoch?.when && [epoch.when]),
     resumed: conditions(profile.resumed),
     reset: conditions(profile.reset),
     origin: conditions(profile.origin),
@@ -176,6 +182,7 @@ type DescribedPlaces = Pick<
   CompiledProfile,
   | 'stream'
   | 'events'
+  | 'members'
   | 'reply'
   | 'cursorSent'
   | 'cursorReceived'
@@ -191,7 +198,7 @@ type DescribedPlaces = Pick<
 
 type DescribedConditions = Pick<
   CompiledProfile,
-  'signs' | 'count' | 'resumed' | 'reset' | 'origin' | 'refused' | 'control'
+  'signs' | 'count' | 'epochWhen' | 'resumed' | 'reset' | 'origin' | 'refused' | 'control'
 >;
 
 type Described = DescribedPlaces & DescribedConditions;
@@ -259,6 +266,7 @@ function allParts(d: Described): PlacePart[] {
   const inConditions = [
     ...d.signs.map((sign) => sign.condition),
     ...(d.count ? [...d.count.of, d.count.when] : []),
+    ...d.epochWhen,
     ...d.resumed,
     ...d.reset,
     ...d.origin,

@@ -44,10 +44,11 @@ export function anyHolds(conditions: readonly CompiledCondition[], subject: Subj
   return false;
 }
 
-function onePart(text: string, place: Place): PlacePart {
+/** @throws SyntaxError when the place joins several. */
+export function onePart(text: string, place: Place): PlacePart {
   const [part] = place;
   if (part === undefined || place.length > 1) {
-    throw new SyntaxError(`"${text}" joins places: a condition looks at one place`);
+    throw new SyntaxError(`"${text}" joins places: expected a single one here`);
   }
   return part;
 }

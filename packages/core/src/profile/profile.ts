@@ -87,11 +87,15 @@ export interface Profile {
   readonly key?: string;
   readonly stream?: PlaceText | readonly PlaceText[];
   readonly events?: readonly PlaceText[];
+  /** An object whose members speak for one stream each: read as frames `{as: {…member, name: key}}`. */
+  readonly members?: { readonly of: PlaceText; readonly as: string; readonly name: string };
   readonly reply?: { readonly sent: PlaceText; readonly received: PlaceText };
   readonly cursor?: CursorSpec;
   readonly epoch?: {
     readonly sent?: readonly PlaceText[];
     readonly received?: readonly PlaceText[];
+    /** Frames that tell the token; any frame where it is absent. */
+    readonly when?: Condition;
     /** The token is a session id: exported hashed by default. */
     readonly session?: boolean;
   };

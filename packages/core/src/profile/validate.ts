@@ -63,6 +63,7 @@ const profileFields: Check = fields({
   key: text,
   stream: textOrTexts,
   events: texts,
+  members: fields({ of: text, as: text, name: text }),
   reply: fields({ sent: text, received: text }),
   cursor: fields({
     sent: texts,
@@ -75,7 +76,7 @@ const profileFields: Check = fields({
     needsEpoch: flag,
     count: fields({ of: conditions, set: text, when: object }),
   }),
-  epoch: fields({ sent: texts, received: texts, session: flag }),
+  epoch: fields({ sent: texts, received: texts, when: object, session: flag }),
   echo: texts,
   window: fields({ size: texts, oldest: texts }),
   tail: texts,

@@ -29,7 +29,9 @@ const mercure: Profile = {
   match: {
     transport: 'sse',
     signs: [
-      { 'path~^/\\.well-known/mercure': PRESENT },
+      { 'path~/\\.well-known/mercure': PRESENT },
+      { 'query:topic': PRESENT },
+      { 'query:match': PRESENT },
       { 'header:link~rel="?mercure': PRESENT },
       { 'header:mercure-last-event-id': PRESENT },
       { 'header:last-event-id': PRESENT },
@@ -43,6 +45,30 @@ const mercure: Profile = {
     start: ['earliest'],
   },
   echo: ['header:mercure-last-event-id', 'header:last-event-id'],
+};
+
+/** AnyCable over SSE: the id names offset, stream and epoch, and nobody confirms a history. */
+const anycableSse: Profile = {
+  name: 'anycable',
+  match: {
+    transport: 'sse',
+    signs: [
+      { 'query:channel': PRESENT },
+      { 'query:identifier': PRESENT },
+      { 'query:stream': PRESENT },
+      { 'query:signed_stream_name': PRESENT },
+      { 'sse:id~^\\d+/.+/[^/]+$': PRESENT },
+    ],
+    signsNeeded: 2,
+  },
+  cursor: {
+    sent: [LAST_EVENT_ID],
+    received: ['sse:id'],
+    codec: { pattern: '^(?<pos>\\d+)/(?<stream>.+)/(?<epoch>[^/]+)$', order: 'int' },
+    dense: true,
+  },
+  epoch: { sent: ['codec:epoch'], received: ['codec:epoch'] },
+  control: [{ 'sse:event': ['welcome', 'confirm_subscription', 'ping', 'disconnect'] }],
 };
 
 /** The shape handle is the epoch; positions stand in the rows and in `up-to-date` messages. */
@@ -227,6 +253,7 @@ const graphqlSse: Profile = {
 export const HTTP_PROFILES: readonly Profile[] = [
   mercure,
   ...MCP_PROFILES,
+  anycableSse,
   electric,
   durableStreams,
   kubernetesWatch,

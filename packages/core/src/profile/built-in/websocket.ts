@@ -58,6 +58,7 @@ const centrifugo: Profile = {
   },
   messages: 'json-lines',
   stream: ['json:/push/channel', 'sent-json:/subscribe/channel', 'json:/subscribe/channel'],
+  members: { of: 'json:/connect/subs', as: 'subscribe', name: 'channel' },
   reply: { sent: 'sent-json:/id', received: 'json:/id' },
   events: ['json:/subscribe/publications'],
   cursor: {
@@ -107,6 +108,7 @@ const discord: Profile = {
   epoch: {
     sent: ['sent-json:/d/session_id'],
     received: ['json:/d/session_id'],
+    when: { 'json:/t': 'READY' },
     session: true,
   },
   resumed: [{ 'json:/op': 0, 'json:/t': 'RESUMED' }],
@@ -183,7 +185,7 @@ const ably: Profile = {
   payload: 'json:/messages',
 };
 
-/** The history request is answered after the replay. */
+/** The history request is answered after the replay, for each subscription. */
 const anycable: Profile = {
   name: 'anycable',
   match: {
@@ -196,6 +198,7 @@ const anycable: Profile = {
     signsNeeded: 2,
   },
   messages: 'json',
+  stream: ['json:/identifier', 'sent-json:/identifier'],
   cursor: {
     sent: ['sent-json:/history/streams/*/offset'],
     received: ['json:/offset'],
