@@ -53,7 +53,9 @@ export class ProfileChoice {
   ): CompiledProfile {
     const { profiles, registry } = this.#engine;
     const { confirmed, open } = candidatesFor(profiles, this.#transport, request.target);
-    const presumed = confirmed ?? open.find((profile) => signsMet(profile, subject) !== 0);
+    const shown = open.filter((profile) => signsMet(profile, subject) !== 0);
+    const returning = shown.find((profile) => registry.profileOf(keyFor(profile)) === profile);
+    const presumed = confirmed ?? returning ?? shown[0];
     const known = registry.profileOf(keyFor(presumed));
     const fits = known?.transport === undefined || known.transport === this.#transport;
     if (known !== undefined && fits) this.profile = known;

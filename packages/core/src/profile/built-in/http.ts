@@ -55,7 +55,6 @@ const anycableSse: Profile = {
     signs: [
       { 'query:channel': PRESENT },
       { 'query:identifier': PRESENT },
-      { 'query:stream': PRESENT },
       { 'query:signed_stream_name': PRESENT },
       { 'sse:id~^\\d+/.+/[^/]+$': PRESENT },
     ],
