@@ -10,6 +10,9 @@ const HERE = 'packages/instrumentation-sse/src/client/';
 const RUNNING = process.versions.node.split('.', 1)[0];
 const LINES: readonly NodeLine[] = [22, 24, 26];
 
+// These start the lines themselves.
+const OWN_LINES = ['--exclude', '**/node-lines.test.ts', '--exclude', '**/http-modules.test.ts'];
+
 /** Runs the other tests of this folder once more, with the global EventSource switched on. */
 function runOn(line: NodeLine): Promise<{ status: number | null; output: string }> {
   // On the line that runs these tests, only the libraries have something new to show.
@@ -17,7 +20,7 @@ function runOn(line: NodeLine): Promise<{ status: number | null; output: string 
   const args = ['run', '--root', ROOT, '--config', 'test/vitest.config.ts', files];
   const child = spawn(
     nodeBinary(line),
-    [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args, '--exclude', '**/node-lines.test.ts'],
+    [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args, ...OWN_LINES],
     {
       cwd: ROOT,
       env: {
