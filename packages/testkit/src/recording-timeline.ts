@@ -48,6 +48,8 @@ export class RecordingConnection implements StreamConnection {
   readonly exchanges: RecordedExchange[] = [];
   readonly openedAt: number;
   endedAt: number | undefined;
+  /** Headers of the answer; lower-case names. */
+  responseHeader: HeaderLookup = () => undefined;
   readonly #timeline: RecordingTimeline;
   readonly #chunks: Uint8Array[] = [];
 
@@ -89,6 +91,7 @@ export class RecordingConnection implements StreamConnection {
       this.transport === 'websocket'
         ? status === 101
         : status === 200 && (header('content-type') ?? '').includes('text/event-stream');
+    this.responseHeader = header;
     this.#step('response', String(status));
     return stream;
   }

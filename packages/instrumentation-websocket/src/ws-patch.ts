@@ -1,0 +1,157 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FollowedSocket } from './followed-socket.ts';
+import type { Method } from './patch.ts';
+import { hide, patchMethod } from './patch.ts';
+import { noteFrame, noteSend } from './sent-messages.ts';
+
+interface WithPrototype {
+  readonly prototype: object;
+}
+
+/** The classes of one copy of `ws`. */
+export interface WsClasses {
+  readonly WebSocket: WithPrototype;
+  readonly WebSocketServer: WithPrototype | undefined;
+  readonly Sender: WithPrototype | undefined;
+}
+
+/** The members of a WebSocket of `ws` 7 and 8 that are read. */
+export interface WsSocket {
+  readonly readyState: number;
+  readonly _isServer?: boolean;
+  readonly _socket?: Duplex | null;
+  readonly _sender?: object | null;
+  /** What the handshake agreed on, compression being the only one there is. */
+  readonly _extensions?: object;
+}
+
+/** Hears of handshakes and of what came of them. Must not throw. */
+export interface WsWatcher {
+  /** A server is about to answer a handshake. */
+  handshake?(request: IncomingMessage, socket: Duplex): void;
+  /** A client was answered with 101; what `ws` thinks of that answer is still to come. */
+  switched?(response: IncomingMessage): FollowedSocket | undefined;
+  /** The WebSocket is open, and its listeners do not know yet. */
+  opened(socket: WsSocket, followed: FollowedSocket | undefined): FollowedSocket | undefined;
+}
+
+const OPEN = 1;
+const SLOT: unique symbol = Symbol('sameriver.websocket');
+
+interface Slotted {
+  [SLOT]?: FollowedSocket | undefined;
+}
+
+type WsInstance = WsSocket & Slotted;
+
+/** @returns Puts the prototypes back. */
+export function patchWs(classes: WsClasses, watchers: ReadonlySet<WsWatcher>): () => void {
+  const { WebSocket, WebSocketServer, Sender } = classes;
+  const undo = [
+    patchMethod(WebSocket.prototype, 'emit', (original) => watchEvents(original, watchers)),
+    patchMethod(WebSocket.prototype, 'send', watchSends),
+  ];
+  if (Sender !== undefined) undo.push(patchMethod(Sender.prototype, 'sendFrame', watchFrames));
+  if (WebSocketServer !== undefined) {
+    const watch = (original: () => Method): Method => watchHandshakes(original, watchers);
+    undo.push(patchMethod(WebSocketServer.prototype, 'handleUpgrade', watch));
+  }
+  return () => {
+    for (const restore of undo) restore();
+  };
+}
+
+function watchEvents(original: () => Method, watchers: ReadonlySet<WsWatcher>): Method {
+  return function emit(this: WsInstance, ...args: unknown[]) {
+    const event = args[0];
+    if (event === 'message') {
+      // 7 tells text from binary by the type of the data, 8 by an argument of its own.
+      const isText = args.length > 2 ? args[2] !== true : typeof args[1] === 'string';
+      this[SLOT]?.received(args[1], isText);
+    } else if (event === 'open') begin(this, watchers);
+    else if (event === 'close') finish(this, args[1]);
+    else if (event === 'upgrade') switched(this, args[1] as IncomingMessage, watchers);
+    return original().apply(this, args);
+  };
+}
+
+function switched(
+  socket: WsInstance,
+  response: IncomingMessage,
+  watchers: ReadonlySet<WsWatcher>,
+): void {
+  for (const watcher of watchers) {
+    const followed = watcher.switched?.(response);
+    if (followed === undefined) continue;
+    hide(socket, SLOT, followed);
+    return;
+  }
+}
+
+function begin(socket: WsInstance, watchers: ReadonlySet<WsWatcher>): void {
+  for (const watcher of watchers) {
+    const followed = watcher.opened(socket, socket[SLOT]);
+    if (followed === undefined) continue;
+    if (socket[SLOT] === undefined) hide(socket, SLOT, followed);
+    if (seesFrames(socket)) hide(socket._sender as object, SLOT, followed);
+    return;
+  }
+}
+
+function finish(socket: WsInstance, code: unknown): void {
+  const followed = socket[SLOT];
+  if (followed === undefined) return;
+  socket[SLOT] = undefined;
+  // Without an `open` before it, the answer was not one that `ws` accepts.
+  followed.failed('handshake');
+  followed.closed(typeof code === 'number' ? code : 1006);
+}
+
+/**
+ * Whether what is sent is seen as frames: Socket.IO hands frames that it has encoded once for many
+ * receivers straight to the sender. Compressed frames cannot be read, masked ones are the client's.
+ */
+function seesFrames({ _isServer, _sender, _extensions }: WsSocket): boolean {
+  const isPlain = _extensions === undefined || Object.keys(_extensions).length === 0;
+  return _isServer === true && isPlain && typeof _sender === 'object' && _sender !== null;
+}
+
+function watchSends(original: () => Method): Method {
+  return function send(this: WsInstance, ...args: unknown[]) {
+    const followed = this[SLOT];
+    if (followed === undefined || (this._sender as Slotted | null)?.[SLOT] !== undefined) {
+      return original().apply(this, args);
+    }
+    // A message for a socket that is closing is dropped by `ws`, and no error tells.
+    const isOpen = this.readyState === OPEN;
+    const result = original().apply(this, args);
+    try {
+      if (isOpen) noteSend(followed, args[0], args[1]);
+    } catch {
+      followed.fail();
+    }
+    return result;
+  };
+}
+
+function watchFrames(original: () => Method): Method {
+  return function sendFrame(this: Slotted, ...args: unknown[]) {
+    const followed = this[SLOT];
+    try {
+      if (followed !== undefined) noteFrame(followed, args[0]);
+    } catch {
+      followed?.fail();
+    }
+    return original().apply(this, args);
+  };
+}
+
+function watchHandshakes(original: () => Method, watchers: ReadonlySet<WsWatcher>): Method {
+  return function handleUpgrade(this: unknown, ...args: unknown[]) {
+    for (const watcher of watchers) {
+      watcher.handshake?.(args[0] as IncomingMessage, args[1] as Duplex);
+    }
+    return original().apply(this, args);
+  };
+}
