@@ -45,11 +45,13 @@ export function deliver(
   noteFirst(lane, position, payload);
 }
 
-/** SignalR's Sequence: the number that the next message will have. */
+/** SignalR's Sequence: the number that the next message will have, and the oldest that still comes. */
 export function setCounter(lane: Lane, { count, separator }: CompiledProfile, frame: Frame): void {
   if (count === undefined || !holds(count.when, frame)) return;
   const next = readPlace(count.set, frame, separator);
-  if (next !== undefined && /^\d{1,30}$/.test(next)) lane.state.counter = BigInt(next);
+  if (next === undefined || !/^\d{1,30}$/.test(next)) return;
+  lane.state.counter = BigInt(next);
+  if (lane.evidence !== undefined) lane.evidence.oldestText ??= next;
 }
 
 /** The position an event carries, or the one its protocol counts without writing it. */

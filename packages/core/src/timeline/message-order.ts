@@ -87,6 +87,8 @@ export class Messages {
   #decode(data: MessageData, { messages }: CompiledProfile): readonly Message[] {
     if (typeof data === 'string') return splitMessages(messages, data);
     if (data === undefined) return [UNREADABLE];
+    // An attachment belongs to the packet before it.
+    if (messages === 'engine.io') return [];
     const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
     if (this.#decodeBinary !== undefined && isKnown) {
       return this.#decodeBinary(messages, data).map((value) => ({
