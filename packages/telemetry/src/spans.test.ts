@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
