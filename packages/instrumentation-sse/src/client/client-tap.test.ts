@@ -126,6 +126,28 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('It was to fail, and did not.');
 }
 
+test('headers set after a request of node:http was made count as well', async () => {
+  const origin = await serve((req, res) => {
+    res.writeHead(req.url === '/gone' ? 410 : 200, STREAM);
+    res.end(EVENTS);
+  });
+  for (const path of ['/feed', '/gone']) {
+    await new Promise((resolve) => {
+      const asked = http.request(origin + path, (response) => response.resume().on('end', resolve));
+      asked.setHeader('Last-Event-ID', '41');
+      asked.end();
+    });
+  }
+  const told = timeline.connections.map(({ steps, request: { header } }) => [
+    ...steps,
+    header('last-event-id'),
+  ]);
+  expect(told).toEqual([
+    ['open', 'response 200', 'end eof', '41'],
+    ['open', 'response 410', '41'],
+  ]);
+});
+
 describe.each(WAYS)('%s', (_, read) => {
   test('a stream is followed from its request to its last byte', async () => {
     const origin = await serve(streaming);

@@ -50,9 +50,8 @@ export class NodeHttpTap {
     this.#redirects = createRedirects(attempts.host);
     this.#entry = new HttpEntry(attempts, this.#redirects);
     this.#unsubscribe = subscribeAll({
-      // In the caller's context; `start` comes later, from the socket, and knows late headers.
+      // In the caller's context. Headers that are set later are looked at when the answer is in.
       'http.client.request.created': (message) => this.#onRequest(message as RequestMessage),
-      'http.client.request.start': (message) => this.#onStart(message as RequestMessage),
       'http.client.request.error': (message) => this.#onError(message),
       // In spite of its name: the head of the response is in, and nothing of its body.
       'http.client.response.finish': (message) => this.#onResponse(message),
@@ -72,13 +71,6 @@ export class NodeHttpTap {
       this.#requests.set(request, 'done');
       this.#attempts.countFault();
     }
-  }
-
-  // Headers set after the request was made may make it one to follow.
-  #onStart({ request }: RequestMessage): void {
-    const known = this.#requests.get(request);
-    if (known === 'done' || (known !== undefined && 'stream' in known)) return;
-    if (interestOf(request) === 'follow') this.#onRequest({ request });
   }
 
   #begin(request: ClientRequest): void {
@@ -140,12 +132,11 @@ export class NodeHttpTap {
     const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
     const known = this.#requests.get(request);
     if (known === 'done') return;
-    this.#attempts.safely(() => {
-      if (known !== undefined && 'stream' in known) this.#answer(request, response, known);
-      else if (response.statusCode === 200 && carriesEventStream(response.rawHeaders)) {
-        this.#openLate(request, response, known);
-      }
-    });
+    if (known !== undefined && 'stream' in known) {
+      this.#attempts.safely(() => this.#answer(request, response, known));
+    } else if (isForUs(request, response)) {
+      this.#attempts.safely(() => this.#openLate(request, response, known));
+    }
   }
 
   #answer(request: ClientRequest, response: IncomingMessage, known: Followed): void {
@@ -153,7 +144,7 @@ export class NodeHttpTap {
     const header = responseHeaders(response);
     const status = response.statusCode ?? 0;
     const answered = (): boolean => this.#attempts.answered(request, stream, status, header);
-    // From here on the response carries the stream. A request that is sent slowly may start later.
+    // From here on the response carries the stream.
     this.#requests.set(request, 'done');
     if (isRedirect(status)) {
       const hop = { request: streamRequestOf(request), context: undefined };
@@ -184,4 +175,11 @@ export class NodeHttpTap {
 function interestOf(request: ClientRequest): Interest {
   const header = requestHeaders(request);
   return interestIn(request.method, header('accept'), header('last-event-id') !== undefined);
+}
+
+/** An answer to a request that was not followed: a stream, or a refusal of one that it asked for. */
+function isForUs(request: ClientRequest, response: IncomingMessage): boolean {
+  return response.statusCode === 200
+    ? carriesEventStream(response.rawHeaders)
+    : interestOf(request) === 'follow';
 }
