@@ -170,8 +170,8 @@ function whatIsMissing(e: Evidence): UnverifiableReason {
 export function missedBy(verdict: Verdict, e: Evidence): Count {
   if (verdict.classification === 'refused' || verdict.classification === 'resumed') return 0;
   if (verdict.classification === 'unverifiable' || !sameEpoch(e)) return 'unknown';
-  // Where an id names another event, the positions are not those of one log.
-  if (verdict.reason === 'id_reused') return 'unknown';
+  // Where these were found, the positions are not those of one log.
+  if (verdict.reason === 'id_reused' || verdict.reason === 'tail_below_cursor') return 'unknown';
   const hole = holeUpTo(e);
   return hole !== undefined && hole >= 0n ? Number(hole) : 'unknown';
 }

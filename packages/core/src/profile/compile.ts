@@ -49,6 +49,8 @@ export interface CompiledProfile {
   readonly windowSize: readonly Place[];
   readonly oldest: readonly Place[];
   readonly tail: readonly Place[];
+  /** Of these, those that a frame can answer anew. */
+  readonly tailInFrames: readonly Place[];
   readonly resumed: readonly CompiledCondition[];
   readonly reset: readonly CompiledCondition[];
   readonly origin: readonly CompiledCondition[];
@@ -211,6 +213,7 @@ function needs(
   | 'readsEvents'
   | 'usesEventIds'
   | 'tellsPositions'
+  | 'tailInFrames'
   | 'requestHeaders'
   | 'responseHeaders'
   | 'positionQueries'
@@ -220,7 +223,7 @@ function needs(
     ...new Set(parts.filter((part) => part.source === source).map((part) => part.name)),
   ];
   const inFrames = (part: PlacePart): boolean =>
-    part.source === 'json' || (part.source === 'sse' && part.name !== 'id');
+    isOfFrame(part) && !(part.source === 'sse' && part.name === 'id');
   return {
     readsFrames: parts.some(inFrames),
     readsEvents:
@@ -228,6 +231,7 @@ function needs(
       d.epochReceived.flat().some((part) => part.source === 'codec') ||
       d.count !== undefined ||
       !isEventIdAlone(d.cursorReceived),
+    tailInFrames: d.tail.filter((place) => place.some(isOfFrame)),
     usesEventIds: isEventIdAlone(d.cursorReceived),
     tellsPositions:
       d.tail.length > 0 || (d.control.length > 0 && d.cursorReceived.flat().some(inFrames)),
@@ -239,6 +243,8 @@ function needs(
       .map((part) => part.name),
   };
 }
+
+const isOfFrame = ({ source }: PlacePart): boolean => source === 'json' || source === 'sse';
 
 /** The scanner knows the event's id; any other position has to be read. */
 function isEventIdAlone(received: readonly Place[]): boolean {

@@ -94,7 +94,7 @@ export function readFrame(profile: CompiledProfile, frame: Frame, inEpoch = true
     position,
     epoch: tellsEpoch(profile, frame) ? read(profile.epochReceived) : undefined,
     echo: read(profile.echo),
-    tail: read(profile.tail),
+    tail: read(profile.tailInFrames),
     oldest: read(profile.oldest),
     windowSize: sizeOf(read(profile.windowSize)),
   };
