@@ -7,7 +7,7 @@ import type { MessageData } from '@sameriver/core';
  * @returns `undefined` for a Blob: its bytes can only be had later.
  */
 export function contentOf(data: unknown, isText: boolean): MessageData {
-  if (typeof data === 'string') return data;
+  if (typeof data === 'string') return isText ? data : Buffer.from(data);
   const bytes = bytesOf(data);
   return isText ? bytes?.toString() : bytes;
 }

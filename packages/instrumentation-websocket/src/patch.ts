@@ -5,44 +5,47 @@ export type Method = (this: any, ...args: any[]) => unknown;
  * Puts a method in front of one that `target` has or inherits. From the original it differs in
  * nothing that can be asked of it: name, arity, enumerability.
  *
- * @param make Gets the method that was in force and returns the one to stand before it.
+ * @param make Gets what finds the method in force, anew at each call where it is inherited: it may
+ *   be patched further up later on. Returns the one to stand before it.
  * @returns Takes it away again, unless somebody stands in front of it by now: that one would lose
- *   what it calls.
+ *   what it calls. Does nothing where there is no such method.
  */
-export function standBefore<Key extends PropertyKey>(
-  target: { [K in Key]?: unknown },
-  key: Key,
-  make: (original: Method) => Method,
-): () => void {
-  const before = Object.getOwnPropertyDescriptor(target, key);
-  const original = target[key] as Method;
-  const method = alike(make(original), original);
-  Object.defineProperty(target, key, {
-    value: method,
-    writable: true,
-    configurable: true,
-    enumerable: before?.enumerable ?? false,
-  });
-  return () => {
-    if (Object.getOwnPropertyDescriptor(target, key)?.value !== method) return;
-    if (before === undefined) Reflect.deleteProperty(target, key);
-    else Object.defineProperty(target, key, before);
-  };
-}
-
-/** The same for a prototype, whose method may be inherited and patched further up later on. */
-export function patchMethod(
-  prototype: object,
+export function standBefore(
+  target: object,
   name: string,
   make: (original: () => Method) => Method,
 ): () => void {
-  const target = prototype as Record<string, Method>;
-  if (typeof target[name] !== 'function') return () => {};
-  if (!Object.hasOwn(prototype, name)) {
-    const parent = Object.getPrototypeOf(prototype) as Record<string, Method>;
-    return standBefore(target, name, () => make(() => parent[name] as Method));
+  const found = find(target, name);
+  if (typeof found?.descriptor.value !== 'function') return () => {};
+  const { owner, descriptor } = found;
+  const original = descriptor.value as Method;
+  const inherited = (): Method => Reflect.get(Object.getPrototypeOf(target), name);
+  const method = make(owner === target ? () => original : inherited);
+  for (const key of ['name', 'length']) {
+    Object.defineProperty(method, key, { value: Reflect.get(original, key), configurable: true });
   }
-  return standBefore(target, name, (original) => make(() => original));
+  const { enumerable = false } = descriptor;
+  const standing = { value: method, writable: true, configurable: true, enumerable };
+  Object.defineProperty(target, name, standing);
+  return () => {
+    if (Object.getOwnPropertyDescriptor(target, name)?.value !== method) return;
+    if (owner === target) Object.defineProperty(target, name, descriptor);
+    else Reflect.deleteProperty(target, name);
+  };
+}
+
+/** The same for one object: what is put on it is no part of what its own keys show. */
+export function shadow(
+  target: object,
+  name: string,
+  make: (original: Method) => Method,
+): () => void {
+  const isOwn = Object.hasOwn(target, name);
+  const undo = standBefore(target, name, (original) => make(original()));
+  if (!isOwn && Object.hasOwn(target, name)) {
+    Object.defineProperty(target, name, { enumerable: false });
+  }
+  return undo;
 }
 
 /** A property of ours on an object of the application: its own walks do not meet it. */
@@ -50,10 +53,13 @@ export function hide(target: object, slot: symbol, value: unknown): void {
   Object.defineProperty(target, slot, { value, writable: true, configurable: true });
 }
 
-function alike(method: Method, original: Method): Method {
-  for (const key of ['name', 'length']) {
-    const descriptor = Object.getOwnPropertyDescriptor(original, key);
-    if (descriptor !== undefined) Object.defineProperty(method, key, descriptor);
+function find(
+  target: object,
+  name: string,
+): { readonly owner: object; readonly descriptor: PropertyDescriptor } | undefined {
+  for (let owner: object | null = target; owner !== null; owner = Object.getPrototypeOf(owner)) {
+    const descriptor = Object.getOwnPropertyDescriptor(owner, name);
+    if (descriptor !== undefined) return { owner, descriptor };
   }
-  return method;
+  return undefined;
 }

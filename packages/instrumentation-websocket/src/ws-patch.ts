@@ -2,18 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FollowedSocket } from './followed-socket.ts';
 import type { Method } from './patch.ts';
-import { hide, patchMethod } from './patch.ts';
+import { hide, standBefore } from './patch.ts';
 import { noteFrame, noteSend } from './sent-messages.ts';
 
-interface WithPrototype {
+/** A class of one copy of `ws`. */
+export interface WsClass {
   readonly prototype: object;
-}
-
-/** The classes of one copy of `ws`. */
-export interface WsClasses {
-  readonly WebSocket: WithPrototype;
-  readonly WebSocketServer: WithPrototype | undefined;
-  readonly Sender: WithPrototype | undefined;
 }
 
 /** The members of a WebSocket of `ws` 7 and 8 that are read. */
@@ -45,24 +39,37 @@ interface Slotted {
 
 type WsInstance = WsSocket & Slotted;
 
-/** @returns Puts the prototypes back. */
-export function patchWs(classes: WsClasses, watchers: ReadonlySet<WsWatcher>): () => void {
-  const { WebSocket, WebSocketServer, Sender } = classes;
+type Watchers = ReadonlySet<WsWatcher>;
+
+/** @returns Puts the prototype back. */
+export function patchWebSocket(prototype: object, watchers: Watchers): () => void {
   const undo = [
-    patchMethod(WebSocket.prototype, 'emit', (original) => watchEvents(original, watchers)),
-    patchMethod(WebSocket.prototype, 'send', watchSends),
+    standBefore(prototype, 'emit', (original) => watchEvents(original, watchers)),
+    standBefore(prototype, 'send', watchSends),
   ];
-  if (Sender !== undefined) undo.push(patchMethod(Sender.prototype, 'sendFrame', watchFrames));
-  if (WebSocketServer !== undefined) {
-    const watch = (original: () => Method): Method => watchHandshakes(original, watchers);
-    undo.push(patchMethod(WebSocketServer.prototype, 'handleUpgrade', watch));
-  }
   return () => {
     for (const restore of undo) restore();
   };
 }
 
-function watchEvents(original: () => Method, watchers: ReadonlySet<WsWatcher>): Method {
+/** @returns Puts the prototype back. */
+export function patchSender(prototype: object): () => void {
+  return standBefore(prototype, 'sendFrame', watchFrames);
+}
+
+/** @returns Puts the prototype back. */
+export function patchServer(prototype: object, watchers: Watchers): () => void {
+  return standBefore(prototype, 'handleUpgrade', (original) => {
+    return function handleUpgrade(this: unknown, ...args: unknown[]) {
+      for (const watcher of watchers) {
+        watcher.handshake?.(args[0] as IncomingMessage, args[1] as Duplex);
+      }
+      return original().apply(this, args);
+    };
+  });
+}
+
+function watchEvents(original: () => Method, watchers: Watchers): Method {
   return function emit(this: WsInstance, ...args: unknown[]) {
     const event = args[0];
     if (event === 'message') {
@@ -76,11 +83,7 @@ function watchEvents(original: () => Method, watchers: ReadonlySet<WsWatcher>): 
   };
 }
 
-function switched(
-  socket: WsInstance,
-  response: IncomingMessage,
-  watchers: ReadonlySet<WsWatcher>,
-): void {
+function switched(socket: WsInstance, response: IncomingMessage, watchers: Watchers): void {
   for (const watcher of watchers) {
     const followed = watcher.switched?.(response);
     if (followed === undefined) continue;
@@ -89,7 +92,7 @@ function switched(
   }
 }
 
-function begin(socket: WsInstance, watchers: ReadonlySet<WsWatcher>): void {
+function begin(socket: WsInstance, watchers: Watchers): void {
   for (const watcher of watchers) {
     const followed = watcher.opened(socket, socket[SLOT]);
     if (followed === undefined) continue;
@@ -142,15 +145,6 @@ function watchFrames(original: () => Method): Method {
       if (followed !== undefined) noteFrame(followed, args[0]);
     } catch {
       followed?.fail();
-    }
-    return original().apply(this, args);
-  };
-}
-
-function watchHandshakes(original: () => Method, watchers: ReadonlySet<WsWatcher>): Method {
-  return function handleUpgrade(this: unknown, ...args: unknown[]) {
-    for (const watcher of watchers) {
-      watcher.handshake?.(args[0] as IncomingMessage, args[1] as Duplex);
     }
     return original().apply(this, args);
   };

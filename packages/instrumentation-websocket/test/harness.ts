@@ -89,7 +89,7 @@ export async function wsPeer(
   accept: (socket: Ws.WebSocket, path: string) => void,
   { library = WS8, ...options }: { library?: WsLibrary } & Ws.ServerOptions = {},
 ): Promise<WsPeer> {
-  const http = createServer();
+  const http = createServer((_request, response) => response.end('plain'));
   const wss = new library.WebSocketServer({ ...options, server: http });
   wss.on('connection', (socket, request) => {
     socket.on('error', () => {});

@@ -405,8 +405,7 @@ describe('what is not followed', () => {
   });
 
   test('is a request for another protocol, or for none', async () => {
-    const { http, url } = await peer(() => {});
-    http.removeAllListeners('request').on('request', (_request, response) => response.end('plain'));
+    const { url } = await peer(() => {});
     const origin = url.replace('ws', 'http');
     const { request } = await import('node:http');
     const plain = request(origin).end();

@@ -1,8 +1,9 @@
 import { InstrumentationNodeModuleDefinition } from '@opentelemetry/instrumentation';
 import type { FollowedSocket } from '../followed-socket.ts';
 import type { Method } from '../patch.ts';
-import { hide, patchMethod } from '../patch.ts';
+import { hide, standBefore } from '../patch.ts';
 import { noteSend } from '../sent-messages.ts';
+import { Watched } from '../watched.ts';
 
 const VERSIONS = ['>=6 <9'];
 
@@ -37,9 +38,15 @@ const SLOT: unique symbol = Symbol('sameriver.websocket');
 type Instance = WebSocketLike & { [SLOT]?: FollowedSocket | undefined };
 
 // A module hook fires once for a copy; the class of the runtime is found by its first handshake.
-const classes: WebSocketClass[] = [];
-const watchers = new Set<WebSocketWatcher>();
-const undo = new Map<WebSocketClass, () => void>();
+const classes = new Watched<object, WebSocketWatcher>((prototype, watchers) => {
+  const undo = [
+    standBefore(prototype, 'dispatchEvent', (original) => watchEvents(original, watchers)),
+    standBefore(prototype, 'send', watchSends),
+  ];
+  return () => {
+    for (const restore of undo) restore();
+  };
+});
 
 /** Tells of every copy of npm's undici that the process loads from now on. */
 export function undiciModuleDefinition(): InstrumentationNodeModuleDefinition {
@@ -52,30 +59,18 @@ export function undiciModuleDefinition(): InstrumentationNodeModuleDefinition {
   });
 }
 
-/** @param found A class whose instances send events to themselves by `dispatchEvent`. */
-export function addWebSocketClass(found: WebSocketClass): void {
-  if (classes.some(({ prototype }) => prototype === found.prototype)) return;
-  classes.push(found);
-  if (watchers.size > 0) undo.set(found, patch(found.prototype));
+/** @param found Its instances send events to themselves by `dispatchEvent`. */
+export function addWebSocketClass({ prototype }: WebSocketClass): void {
+  classes.add(prototype);
 }
 
 /**
- * Has the WebSockets of every known class watched; their prototypes are patched as long as anybody
- * watches.
+ * Has the WebSockets of every class watched, those that are found later too.
  *
  * @returns Ends the watching.
  */
 export function watchWebSockets(watcher: WebSocketWatcher): () => void {
-  watchers.add(watcher);
-  for (const known of classes) {
-    if (!undo.has(known)) undo.set(known, patch(known.prototype));
-  }
-  return () => {
-    watchers.delete(watcher);
-    if (watchers.size > 0) return;
-    for (const restore of undo.values()) restore();
-    undo.clear();
-  };
+  return classes.watch(watcher);
 }
 
 /** What is followed of this WebSocket, when its `open` has been seen. */
@@ -88,27 +83,20 @@ export function follow(socket: WebSocketLike, followed: FollowedSocket): void {
   hide(socket, SLOT, followed);
 }
 
-function patch(prototype: object): () => void {
-  const undoDispatch = patchMethod(prototype, 'dispatchEvent', watchEvents);
-  const undoSend = patchMethod(prototype, 'send', watchSends);
-  return () => {
-    undoDispatch();
-    undoSend();
-  };
-}
+type Watchers = ReadonlySet<WebSocketWatcher>;
 
-function watchEvents(original: () => Method): Method {
+function watchEvents(original: () => Method, watchers: Watchers): Method {
   return function dispatchEvent(this: Instance, ...args: unknown[]) {
     // Each copy of undici has event classes of its own.
     const event = args[0] as SocketEvent | undefined;
     if (event?.type === 'message') {
       this[SLOT]?.received(event.data, typeof event.data === 'string');
-    } else if (event?.type !== undefined) change(this, event);
+    } else if (event?.type !== undefined) change(this, event, watchers);
     return original().apply(this, args);
   };
 }
 
-function change(socket: Instance, event: SocketEvent): void {
+function change(socket: Instance, event: SocketEvent, watchers: Watchers): void {
   if (event.type === 'open') {
     for (const watcher of watchers) {
       const followed = watcher.opened(socket);

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { FollowedSocket } from '../followed-socket.ts';
-import { standBefore } from '../patch.ts';
+import { shadow } from '../patch.ts';
 
 /** Hears that the server has changed the protocol. */
 interface Upgrade {
@@ -23,13 +23,13 @@ export function watchRequest(
   upgrade: Upgrade,
 ): () => void {
   let timingOut = false;
-  const undoDestroy = standBefore(request, 'destroy', (original) => {
+  const undoDestroy = shadow(request, 'destroy', (original) => {
     return function destroy(...args: unknown[]) {
       socket.givenUp(timingOut ? 'timeout' : 'aborted');
       return original.apply(this, args);
     };
   });
-  const undoEmit = standBefore(request, 'emit', (original) => {
+  const undoEmit = shadow(request, 'emit', (original) => {
     return function emit(...args: unknown[]) {
       const [event, response] = args as [unknown, IncomingMessage];
       if (event === 'close') {

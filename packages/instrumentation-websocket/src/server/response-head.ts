@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { HeaderLookup } from '@sameriver/core';
-import { standBefore } from '../patch.ts';
+import { shadow } from '../patch.ts';
 
 /** The answer to a handshake, as it was written to the socket. */
 export interface ResponseHead {
@@ -34,7 +34,7 @@ export function readResponseHead(socket: Duplex, found: (head: ResponseHead) => 
     if (head !== undefined) found(head);
   };
   const restores = (['write', 'end'] as const).map((name) =>
-    standBefore(socket, name, (original) => {
+    shadow(socket, name, (original) => {
       return function answer(...args: unknown[]) {
         const result = original.apply(this, args);
         take(args[0]);
