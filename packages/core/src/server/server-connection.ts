@@ -182,16 +182,19 @@ export class ServerConnection implements StreamConnection, SseSink {
 
   #written(idTag: number, idNumber: number, payloadTag: number, id: string | undefined): void {
     this.events++;
-    const isFirst = this.events === 1;
-    if (isFirst) this.#firstId = id;
+    if (this.events === 1) this.#writtenFirst(idTag, idNumber, payloadTag, id);
+    else if (idTag !== 0) this.#follower.follow(idTag, idNumber, payloadTag);
+  }
+
+  #writtenFirst(idTag: number, idNumber: number, payloadTag: number, id: string | undefined): void {
+    this.#firstId = id;
     if (idTag === 0) {
-      if (isFirst) this.#first(undefined, undefined, 'not_remembered');
+      this.#first(undefined, undefined, 'not_remembered');
       return;
     }
     const { log } = this.#stream;
     const before = log.length;
     const index = this.#follower.follow(idTag, idNumber, payloadTag);
-    if (!isFirst) return;
     const payload = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
     this.#first(id, index, payload, before);
     if (this.#evidence === undefined && payload === 'other') log.reusesIds = true;

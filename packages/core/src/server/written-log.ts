@@ -1,12 +1,18 @@
 const START = 8;
 const MAX_RUNS = 64;
+/** A shorter run is as well remembered event by event, and would cost an object every few of them. */
+const SHORTEST_RUN = 8;
+/** Of one event: the tag of its id, then that of its payload. */
+const WORDS = 2;
 
 /** A stretch of consecutive integer ids, written one after the other. */
 interface Run {
   readonly first: number;
   readonly index: number;
-  length: number;
+  readonly length: number;
 }
+
+const NO_RUNS: readonly Run[] = [];
 
 /**
  * What this process has written on one logical stream, in order: 31-bit tags of the latest events
@@ -20,9 +26,15 @@ export class WrittenLog {
   reusesIds = false;
   /** Connections are sent different events: what one got says nothing about another. */
   isFiltered = false;
-  #ids: Uint32Array = EMPTY;
-  #payloads: Uint32Array = EMPTY;
-  readonly #runs: Run[] = [];
+  /** One array for both tags: a typed array costs some 200 bytes of heap even when it is tiny. */
+  #words: Uint32Array = EMPTY;
+  #capacity = 0;
+  /** The run that the next event may lengthen; every event asks, so it is no object. */
+  #runFirst = 0;
+  #runIndex = 0;
+  #runLength = 0;
+  /** Those before it, oldest first. */
+  #runs: readonly Run[] = NO_RUNS;
   readonly #budget: { readonly share: number };
 
   /** @param budget Its share, a power of two: the events to remember at the moment. */
@@ -31,65 +43,67 @@ export class WrittenLog {
   }
 
   append(idTag: number, idNumber: number, payloadTag: number): void {
-    if (this.length >= this.#ids.length && this.#ids.length < this.#budget.share) this.#grow();
-    const slot = this.length & (this.#ids.length - 1);
-    this.#ids[slot] = idTag;
-    this.#payloads[slot] = payloadTag;
-    if (idNumber >= 0) this.#extendRun(idNumber);
-    this.length++;
+    const { length } = this;
+    if (length >= this.#capacity && this.#capacity < this.#budget.share) this.#grow();
+    const at = WORDS * (length & (this.#capacity - 1));
+    this.#words[at] = idTag;
+    this.#words[at + 1] = payloadTag;
+    const lengthens = this.#runFirst + this.#runLength === idNumber;
+    if (lengthens && this.#runIndex + this.#runLength === length) this.#runLength++;
+    else if (idNumber >= 0) this.#startRun(idNumber);
+    this.length = length + 1;
   }
 
   /** Index of the latest event with this id; `undefined` when it is not remembered. */
   find(idTag: number, idNumber: number): number | undefined {
-    for (let i = this.#runs.length - 1; i >= 0; i--) {
-      const run = this.#runs[i];
-      if (run === undefined) break;
-      const offset = idNumber - run.first;
-      if (offset >= 0 && offset < run.length) return run.index + offset;
-    }
+    const offset = idNumber - this.#runFirst;
+    if (offset >= 0 && offset < this.#runLength) return this.#runIndex + offset;
     for (let index = this.length - 1; this.#remembers(index); index--) {
-      if (this.#ids[index & (this.#ids.length - 1)] === idTag) return index;
+      if (this.#words[WORDS * (index & (this.#capacity - 1))] === idTag) return index;
     }
-    return undefined;
+    const within = ({ first, length }: Run): boolean =>
+      idNumber >= first && idNumber < first + length;
+    const run = this.#runs.findLast(within);
+    return run && run.index + idNumber - run.first;
   }
 
   /** Whether the event at `index` is this one; asked at every write, so it only compares. */
   isAt(index: number, idTag: number, payloadTag: number): boolean {
-    const slot = index & (this.#ids.length - 1);
-    return this.#ids[slot] === idTag && this.#payloads[slot] === payloadTag;
+    const at = WORDS * (index & (this.#capacity - 1));
+    return this.#words[at] === idTag && this.#words[at + 1] === payloadTag;
   }
 
   payloadAt(index: number, payloadTag: number): 'same' | 'other' | 'not_remembered' {
     if (!this.#remembers(index)) return 'not_remembered';
-    const before = this.#payloads[index & (this.#payloads.length - 1)];
+    const before = this.#words[WORDS * (index & (this.#capacity - 1)) + 1];
     return before === payloadTag ? 'same' : 'other';
   }
 
   #remembers(index: number): boolean {
-    return index >= 0 && index < this.length && index >= this.length - this.#ids.length;
+    return index >= 0 && index < this.length && index >= this.length - this.#capacity;
   }
 
-  #extendRun(idNumber: number): void {
-    const last = this.#runs.at(-1);
-    const follows = last !== undefined && last.first + last.length === idNumber;
-    if (follows && last.index + last.length === this.length) last.length++;
-    else {
-      this.#runs.push({ first: idNumber, index: this.length, length: 1 });
-      if (this.#runs.length > MAX_RUNS) this.#runs.shift();
+  #startRun(first: number): void {
+    if (this.#runLength >= SHORTEST_RUN) {
+      const run = { first: this.#runFirst, index: this.#runIndex, length: this.#runLength };
+      this.#runs = [...this.#runs.slice(1 - MAX_RUNS), run];
     }
+    this.#runFirst = first;
+    this.#runIndex = this.length;
+    this.#runLength = 1;
   }
 
   #grow(): void {
-    const { length } = this.#ids;
-    const capacity = Math.max(START, length * 2);
-    const ids = new Uint32Array(capacity);
-    const payloads = new Uint32Array(capacity);
-    for (let index = Math.max(0, this.length - length); index < this.length; index++) {
-      ids[index & (capacity - 1)] = this.#ids[index & (length - 1)] ?? 0;
-      payloads[index & (capacity - 1)] = this.#payloads[index & (length - 1)] ?? 0;
+    const size = this.#capacity;
+    const old = this.#words;
+    this.#capacity = Math.max(START, size * 2);
+    this.#words = new Uint32Array(WORDS * this.#capacity);
+    for (let index = Math.max(0, this.length - size); index < this.length; index++) {
+      const from = WORDS * (index & (size - 1));
+      const to = WORDS * (index & (this.#capacity - 1));
+      this.#words[to] = old[from] ?? 0;
+      this.#words[to + 1] = old[from + 1] ?? 0;
     }
-    this.#ids = ids;
-    this.#payloads = payloads;
   }
 }
 
