@@ -19,6 +19,8 @@ export class FollowedSocket {
   #phase: Phase = 'requested';
   #cancelTimer: (() => void) | undefined;
   #reason: string | undefined;
+  /** Sent in the first moment of an open WebSocket, before its handshake could be told. */
+  #early: Parameters<FollowedSocket['sent']>[] | undefined;
 
   constructor(host: TapHost, connection: StreamConnection, onOver: (s: FollowedSocket) => void) {
     this.#host = host;
@@ -46,6 +48,8 @@ export class FollowedSocket {
         return;
       }
       this.#phase = 'open';
+      for (const message of this.#early ?? []) this.sent(...message);
+      this.#early = undefined;
       if (!this.connection.settled) this.#cancelTimer = this.#host.later(() => this.#timeOut());
     });
   }
@@ -69,6 +73,11 @@ export class FollowedSocket {
   /** Hot path: one message that the library has accepted for sending. */
   sent(data: unknown, isText: boolean): void {
     if (this.#phase === 'over') return;
+    if (this.#phase === 'requested') {
+      this.#early ??= [];
+      this.#early.push([data, isText]);
+      return;
+    }
     try {
       const { connection } = this;
       const { reads } = connection;

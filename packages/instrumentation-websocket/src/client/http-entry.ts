@@ -10,7 +10,8 @@ import { handshakeIn } from './http-request.ts';
 import { httpAttributes } from './target.ts';
 
 interface Entered {
-  readonly socket: FollowedSocket;
+  /** `undefined`: the handshake is not to be followed. */
+  readonly socket: FollowedSocket | undefined;
   readonly caller: Context;
   /** `undefined` when nobody records spans. */
   readonly attempt: Context | undefined;
@@ -18,7 +19,7 @@ interface Entered {
 }
 
 interface EnteredAttempt {
-  readonly socket: FollowedSocket;
+  readonly socket: FollowedSocket | undefined;
   /** The caller's context, for a response that the HTTP instrumentation will not bind to it. */
   readonly listeners: Context | undefined;
 }
@@ -47,8 +48,9 @@ export class HttpEntry implements HttpCaller {
   call(original: RequestFunction, self: unknown, args: unknown[]): ClientRequest {
     // `get` may call `request`, and each of them may be wrapped more than once.
     if (this.#entered !== undefined) return original.apply(self, args);
-    const entered = this.#sockets.safely(() => this.#enter(args));
-    if (entered === undefined) return original.apply(self, args);
+    const asked = this.#sockets.safely(() => handshakeIn(args));
+    if (asked === undefined) return original.apply(self, args);
+    const entered = this.#enter(asked);
     this.#entered = entered;
     try {
       if (entered.attempt === undefined) return original.apply(self, args);
@@ -56,7 +58,7 @@ export class HttpEntry implements HttpCaller {
       return context.with(entered.attempt, () => original.apply(self, bound));
     } catch (error) {
       // Arguments that node:http refuses never become a request.
-      entered.socket.failed('_OTHER');
+      entered.socket?.failed('_OTHER');
       throw error;
     } finally {
       this.#entered = undefined;
@@ -69,7 +71,7 @@ export class HttpEntry implements HttpCaller {
     if (entered === undefined || entered.taken) return undefined;
     entered.taken = true;
     const { socket, caller, attempt } = entered;
-    if (attempt === undefined) return { socket, listeners: undefined };
+    if (socket === undefined || attempt === undefined) return { socket, listeners: undefined };
     // The HTTP instrumentation binds the listeners of the request to the context it found, which is
     // ours. Binding them to the caller's first makes its own binding a no-op.
     context.bind(caller, request);
@@ -79,17 +81,17 @@ export class HttpEntry implements HttpCaller {
     return { socket, listeners: undefined };
   }
 
-  #enter(args: readonly unknown[]): Entered | undefined {
-    const asked = handshakeIn(args);
-    if (asked === undefined) return undefined;
+  #enter(asked: StreamRequest): Entered {
     const caller = context.active();
     const attributes = httpAttributes(asked.method, asked.origin);
-    const socket =
-      this.#continued(asked) ??
-      // The claim on the request object, which does not exist yet, is laid on what was asked.
-      this.#sockets.open(asked, asked, { context: caller, attributes });
-    if (socket === undefined) return undefined;
-    return { socket, caller, attempt: this.#sockets.contextOf(socket), taken: false };
+    const socket = this.#sockets.safely(
+      () =>
+        this.#continued(asked) ??
+        // The claim on the request object, which does not exist yet, is laid on what was asked.
+        this.#sockets.open(asked, asked, { context: caller, attributes }),
+    );
+    const attempt = socket && this.#sockets.contextOf(socket);
+    return { socket, caller, attempt, taken: false };
   }
 }
 

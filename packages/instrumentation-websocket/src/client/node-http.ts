@@ -29,6 +29,8 @@ interface Asked {
 export class NodeHttpTap {
   readonly #sockets: Sockets;
   readonly #requests = new WeakMap<object, Asked>();
+  /** Also those that are not followed. */
+  readonly #known = new WeakSet<object>();
   /** Answers with 101 that nobody has made a WebSocket of. */
   readonly #answers = new WeakMap<object, FollowedSocket>();
   readonly #headers = new WeakMap<FollowedSocket, HeaderLookup>();
@@ -63,13 +65,14 @@ export class NodeHttpTap {
   #onRequest(message: unknown): void {
     const { request } = message as { request: ClientRequest };
     // Every request of the process comes by here: one look-up, and no more.
-    if (!isHandshake(request.getHeader('upgrade')) || this.#requests.has(request)) return;
+    if (!isHandshake(request.getHeader('upgrade')) || this.#known.has(request)) return;
+    this.#known.add(request);
     this.#sockets.safely(() => this.#begin(request));
   }
 
   #begin(request: ClientRequest): void {
     const entered = this.#entry.take(request);
-    const socket = entered?.socket ?? this.#continued(handshakeOf(request)) ?? this.#open(request);
+    const socket = entered === undefined ? this.#late(request) : entered.socket;
     if (socket === undefined) return;
     const unwatch = watchRequest(request, socket, {
       comes: (response) => this.#upgradeComes(request, socket, response),
@@ -78,8 +81,10 @@ export class NodeHttpTap {
     this.#requests.set(request, { socket, unwatch, listeners: entered?.listeners });
   }
 
-  #open(request: ClientRequest): FollowedSocket | undefined {
+  #late(request: ClientRequest): FollowedSocket | undefined {
     const asked = handshakeOf(request);
+    const continued = this.#continued(asked);
+    if (continued !== undefined) return continued;
     const httpSpan = activeHttpSpan();
     // Its span is made already, above ours. From the next handshake on it shall be below.
     if (httpSpan !== undefined) standInFrontLate(request.protocol);

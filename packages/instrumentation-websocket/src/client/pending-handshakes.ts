@@ -32,10 +32,6 @@ export class PendingHandshakes {
   /** By URL, how many more requests have failed than WebSockets have said so. */
   readonly #unsaid = new Map<string, number>();
 
-  has(request: object): boolean {
-    return this.#byRequest.has(request);
-  }
-
   add(request: object, asked: Asked): void {
     const pending: Pending = { ...asked, request, answer: undefined };
     this.#byRequest.set(request, pending);

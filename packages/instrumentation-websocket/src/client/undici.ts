@@ -42,6 +42,8 @@ interface OpenMessage {
 export class UndiciTap {
   readonly #sockets: Sockets;
   readonly #pending: PendingHandshakes;
+  /** Also those that are not followed. */
+  readonly #known = new WeakSet<object>();
   readonly #undo: readonly (() => void)[];
   /** Of undici 6: what it said of the WebSocket that is about to open. */
   #announced: HeaderLookup | undefined;
@@ -71,6 +73,7 @@ export class UndiciTap {
   #enter(message: unknown): ReturnType<Sockets['contextOf']> {
     const { request } = message as { request: UndiciRequest };
     if (!isHandshake(request.upgrade)) return undefined;
+    this.#known.add(request);
     const socket = this.#sockets.safely(() => this.#begin(request));
     return socket && this.#sockets.contextOf(socket);
   }
@@ -78,7 +81,7 @@ export class UndiciTap {
   // Where something replaced `publish`, handshakes are still seen; only their HTTP spans stay apart.
   #onCreate(message: unknown): void {
     const { request } = message as { request: UndiciRequest };
-    if (isHandshake(request.upgrade) && !this.#pending.has(request)) this.#enter(message);
+    if (isHandshake(request.upgrade) && !this.#known.has(request)) this.#enter(message);
   }
 
   #begin(request: UndiciRequest): FollowedSocket | undefined {
