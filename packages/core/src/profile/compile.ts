@@ -224,6 +224,7 @@ function needs(
   ];
   const inFrames = (part: PlacePart): boolean =>
     isOfFrame(part) && !(part.source === 'sse' && part.name === 'id');
+  const tailInFrames = d.tail.filter((place) => place.some(isOfFrame));
   return {
     readsFrames: parts.some(inFrames),
     readsEvents:
@@ -231,10 +232,10 @@ function needs(
       d.epochReceived.flat().some((part) => part.source === 'codec') ||
       d.count !== undefined ||
       !isEventIdAlone(d.cursorReceived),
-    tailInFrames: d.tail.filter((place) => place.some(isOfFrame)),
+    tailInFrames,
     usesEventIds: isEventIdAlone(d.cursorReceived),
     tellsPositions:
-      d.tail.length > 0 || (d.control.length > 0 && d.cursorReceived.flat().some(inFrames)),
+      tailInFrames.length > 0 || (d.control.length > 0 && d.cursorReceived.flat().some(inFrames)),
     requestHeaders: named('req-header'),
     responseHeaders: named('header'),
     positionQueries: [...d.cursorSent, ...d.epochSent]

@@ -105,10 +105,8 @@ export class Lane {
 
   /** Events came without ids, and one that has an id may still refute the verdict. */
   get awaitsFirstId(): boolean {
-    const { evidence, state } = this;
-    return (
-      state.hasIds && evidence?.firstId === undefined && evidence?.expectedCursor !== undefined
-    );
+    const { evidence } = this;
+    return evidence?.firstId === undefined && evidence?.expectedCursor !== undefined;
   }
 
   /** The token of this connection (received, else sent), else the one held. */
@@ -118,6 +116,7 @@ export class Lane {
 
   /** Keeps what was proven and lets the evidence go. */
   forgetEvidence(): void {
+    if (this.evidence === undefined) return;
     this.#missed = this.missed;
     this.evidence = undefined;
   }

@@ -198,14 +198,17 @@ export class Lanes {
 
   #step(lane: Lane, held: boolean): void {
     const step = lane.evaluate(held);
-    if (step === 'none') return;
+    if (step !== 'none') this.#tell(lane, step);
+    if (lane.settled && !this.#mayStillRevise(lane)) lane.forgetEvidence();
+  }
+
+  #tell(lane: Lane, step: 'settled' | 'revised'): void {
     if (lane.verdict?.classification !== 'refused') {
       lane.state.heldEpoch = lane.knownEpoch;
     }
     const report = this.#report(lane);
     if (step === 'revised') this.#engine.observer.revised(this.#connection, report);
     else this.#engine.observer.settled(this.#connection, report);
-    if (!this.#mayStillRevise(lane)) lane.forgetEvidence();
   }
 
   /** A generic stream says nothing more about its reconnect after its first id. */
