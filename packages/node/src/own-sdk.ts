@@ -19,8 +19,9 @@ export function startOwnSdk(createOurs: () => readonly Instrumentation[]): void 
   instrumentations.push(...createOurs());
   const { startNodeSdk } =
     load<typeof import('@opentelemetry/sdk-node')>('@opentelemetry/sdk-node');
-  // Its own default is `info`, which it writes to the application's stdout.
-  startNodeSdk({ instrumentations, logLevel: process.env['OTEL_LOG_LEVEL'] ?? 'warn' });
+  // Its own default is `info`, which it writes to the application's stdout; and each scrape warns
+  // that the two HTTP instrumentations describe one histogram differently.
+  startNodeSdk({ instrumentations, logLevel: process.env['OTEL_LOG_LEVEL'] ?? 'error' });
   // With a configuration file it tells nobody of its meter provider.
   const provider = metrics.getMeterProvider();
   for (const instrumentation of instrumentations) instrumentation.setMeterProvider(provider);
