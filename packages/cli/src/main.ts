@@ -1,11 +1,12 @@
 import type { Command } from './commands/command.ts';
 import { UsageError } from './commands/command.ts';
+import { demo } from './commands/demo.ts';
 import { replay } from './commands/replay.ts';
 import type { Terminal } from './terminal.ts';
 import { processTerminal } from './terminal.ts';
 
 /** Every command, in the order in which help lists them. */
-const COMMANDS: readonly Command[] = [replay];
+const COMMANDS: readonly Command[] = [replay, demo];
 
 /**
  * Runs one command line.
