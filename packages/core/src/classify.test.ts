@@ -19,6 +19,7 @@ function evidence(...parts: Partial<Evidence>[]): Evidence {
     transport: 'sse',
     phase: 'open',
     hasProfile: true,
+    migrates: false,
     refusal: undefined,
     reset: false,
     deliveredSinceReset: false,

@@ -154,6 +154,8 @@ function r15Unverifiable(e: Evidence): Finding {
 }
 
 function whatIsMissing(e: Evidence): UnverifiableReason {
+  // M3: whatever else is missing, a move without a cursor asked for nothing.
+  if (e.migrates && e.sentCursor === undefined) return 'cursor_not_sent';
   if (!e.hasProfile) return 'no_profile';
   if (e.expectedCursor !== undefined && e.sentCursor === undefined) return 'cursor_not_sent';
   if (!e.delivered) return 'no_events';

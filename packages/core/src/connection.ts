@@ -1,3 +1,4 @@
+import type { Migration } from './migration.ts';
 import type { Count, Verdict } from './verdict.ts';
 
 export type Transport = 'sse' | 'websocket';
@@ -53,6 +54,8 @@ export interface StreamReport {
   readonly lastCursor: string | undefined;
   /** Server side: events written again before the first live one; `undefined` when not known. */
   readonly replayed: number | undefined;
+  /** Only where the connection took the stream from one transport to the other (M1). */
+  readonly migration?: Migration;
 }
 
 /** R20: what happened inside a connection after its reconnect was judged. */

@@ -22,6 +22,8 @@ export interface Evidence {
   readonly phase: 'open' | 'timed_out' | 'ended';
   /** Only the generic WebSocket profile describes this connection. */
   readonly hasProfile: boolean;
+  /** This connection takes the stream from SSE to a WebSocket (M1). */
+  readonly migrates: boolean;
 
   /** Status, content type or close code that declines (R1). */
   readonly refusal: RefusedReason | undefined;

@@ -17,8 +17,18 @@ export type {
 } from './connection.ts';
 export type { Evidence, FirstEvent, PayloadUnderId } from './evidence.ts';
 export type { BinaryDecoder } from './messages.ts';
-export type { MigrationPlan, MigrationPositions } from './migration.ts';
-export { migrationLoss, planMigration, SessionMigrationGapError } from './migration.ts';
+export type {
+  Migration,
+  MigrationOutcome,
+  MigrationPlan,
+  MigrationPositions,
+} from './migration.ts';
+export {
+  migrationLoss,
+  migrationOutcome,
+  planMigration,
+  SessionMigrationGapError,
+} from './migration.ts';
 export { BUILT_IN_PROFILES } from './profile/built-in.ts';
 export type { Condition, Profile } from './profile/profile.ts';
 export { validateProfile } from './profile/validate.ts';

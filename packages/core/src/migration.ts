@@ -1,3 +1,30 @@
+import type { Verdict } from './verdict.ts';
+
+/** How a stream got from SSE to a WebSocket (M2, M3). */
+export type MigrationOutcome = 'replayed' | 'refused' | 'lossy' | 'unverifiable';
+
+/** A WebSocket that continues what was last read, or written, as server-sent events (M1). */
+export interface Migration {
+  readonly from: 'sse';
+  readonly to: 'websocket';
+  readonly outcome: MigrationOutcome;
+  /** When the upgrade was asked for: milliseconds of the clock of `StreamTimeline.open`. */
+  readonly askedAt: number;
+}
+
+/** M3: a migration is judged as every reconnect is; this names the verdict by what it means here. */
+export function migrationOutcome({ classification, reason }: Verdict): MigrationOutcome {
+  switch (classification) {
+    case 'resumed':
+      return 'replayed';
+    case 'reoriginated':
+      // R9: by design and out of alerts, for nothing says that there was anything to lose.
+      return reason === 'protocol_never_resumes' ? 'unverifiable' : 'lossy';
+    default:
+      return classification;
+  }
+}
+
 /** Positions of a server's replay buffer and of the client, all inclusive and dense. */
 export interface MigrationPositions {
   /** Oldest position that the buffer still has. */

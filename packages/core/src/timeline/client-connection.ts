@@ -110,10 +110,12 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#seat.stream) this.#choice.headersRead(this.#seat.stream);
     this.#applyHeaders();
     if (!this.#opens) {
-      this.#lanes.refuse(refusalOf(status));
+      const moves = this.#seat.announces(this.#facts, this.#choice.profile, status);
+      if (!moves) this.#lanes.refuse(refusalOf(status));
       this.end('eof');
       return false;
     }
+    this.#seat.carry(this.transport);
     this.#lanes.evaluate(this.#choice.isOpen);
     this.#readText();
     return true;
@@ -253,10 +255,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** Text is kept only as long as something looks into it. */
   #readText(): void {
     const textual = this.#choice.readsText;
-    const isSse = this.transport === 'sse';
-    if (isSse && !textual && this.settled && this.#lanes.main.evidence === undefined) {
-      this.#facts = undefined;
-    }
+    const isJudged = this.settled && this.#lanes.main.evidence === undefined;
+    if (this.transport === 'sse' && !textual && isJudged) this.#facts = undefined;
     if (textual === this.#textual) return;
     this.#textual = textual;
     this.#scanner?.setKeep(textual);
@@ -276,7 +276,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const claim = facts.claim(profile);
     const stream = this.#seat.take(facts.request, keyed, profile, claim.cursor);
     if (!isGeneric) stream.profile ??= profile;
-    this.#lanes.attach(stream, profile, claim, this.#seat.isReconnect);
+    this.#lanes.attach(this.#seat, stream, profile, this.#seat.handedOver(claim));
   }
 
   /** What was read as another protocol is read again once one is confirmed. */
@@ -290,9 +290,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #applyHeaders(): void {
     const subject = this.#subject();
     const { main } = this.#lanes;
-    const { continuity } = this.#engine;
     if (this.#choice.profile.builtIn && subject.continuity !== undefined) {
-      applyHeaders(main, continuity, subject);
+      applyHeaders(main, this.#engine.continuity, subject);
       this.#lanes.epochInHeader = subject.continuity.has('gen');
     }
     applyHeaders(main, this.#choice.profile, subject);

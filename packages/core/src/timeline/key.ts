@@ -1,5 +1,6 @@
 import { textTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
+import type { Whereabouts } from './logical-stream.ts';
 import type { RequestFacts } from './request-facts.ts';
 
 /** Names under which a position travels in queries; they leave the key and prove nothing (L4). */
@@ -55,6 +56,15 @@ export function keyOf(request: RequestFacts, profile: CompiledProfile | undefine
     : `${request.method} ${request.path}`;
   const session = request.headers.get(SESSION_HEADER) ?? '';
   return `${request.origin} ${where} ${queryPart(request, profile)} ${session}`;
+}
+
+export function whereaboutsOf(request: RequestFacts): Whereabouts {
+  const session = request.headers.get(SESSION_HEADER);
+  return {
+    place: keyTagOf(placeOf(request)),
+    origin: textTagOf(request.origin),
+    session: session === undefined ? 0 : textTagOf(session),
+  };
 }
 
 /** Origin and path whatever method and session header: where L1 looks second. */

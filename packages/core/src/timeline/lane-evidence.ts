@@ -37,6 +37,7 @@ export class LaneEvidence implements Evidence {
   tailText: string | undefined;
   windowSize: number | undefined;
   declaredDense = false;
+  migrates = false;
   readonly transport: Transport;
 
   constructor(transport: Transport, profile: CompiledProfile, claim: Claim, held: Held) {

@@ -10,7 +10,8 @@ import {
 } from '../history.ts';
 import type { Count, Verdict } from '../verdict.ts';
 import type { LaneEvidence } from './lane-evidence.ts';
-import type { StreamState } from './logical-stream.ts';
+import type { Move, StreamState } from './logical-stream.ts';
+import { migrationOf } from './move.ts';
 
 /** What an evaluation brought: nothing new, the one verdict (or a first start), or its revision. */
 export type Step = 'none' | 'settled' | 'revised';
@@ -27,6 +28,8 @@ export class Lane {
   duplicates = 0;
   firstId: string | undefined;
   evidence: LaneEvidence | undefined;
+  /** M1: one event need not look the same on both transports, so a difference proves nothing. */
+  isFramedAnew = false;
   /** Latest epoch token of this connection; the stream takes it over unless it was refused. */
   epoch: string | undefined;
   /** Last id that came on this connection for this stream, where ids are read as text. */
@@ -48,7 +51,8 @@ export class Lane {
    */
   deliver(idTag: number, payloadTag: number, keyTag: number, mark: number): PayloadUnderId {
     const { state } = this;
-    const seen = state.seen.observe(idTag, payloadTag, mark);
+    const found = state.seen.observe(idTag, payloadTag, mark);
+    const seen = this.isFramedAnew ? found & ~SEEN_OTHER_PAYLOAD : found;
     this.events++;
     if (idTag !== 0) state.hasIds = true;
     const isDuplicate = keyTag === 0 ? this.#repeats(seen, idTag) : this.#hasKey(keyTag, mark);
@@ -133,7 +137,7 @@ export class Lane {
     return identified || this.events === 0 ? this.duplicates : 'unknown';
   }
 
-  report(epochIsSession: boolean, lastCursor: string | undefined): StreamReport {
+  report({ epochIsSession, lastCursor, move }: AboutConnection): StreamReport {
     return {
       stream: this.name,
       verdict: this.verdict,
@@ -148,8 +152,14 @@ export class Lane {
       firstCursor: this.firstId,
       lastCursor,
       replayed: undefined,
+      ...(move && this.verdict && { migration: migrationOf(move, this.verdict) }),
     };
   }
+}
+
+/** What a report says of the connection rather than of the stream on it. */
+interface AboutConnection extends Pick<StreamReport, 'epochIsSession' | 'lastCursor'> {
+  readonly move: Move | undefined;
 }
 
 function underId(seen: number, idTag: number, state: StreamState): PayloadUnderId {

@@ -14,7 +14,8 @@ import { Lane } from './lane.ts';
 import type { Claim, Held } from './lane-evidence.ts';
 import { LaneEvidence } from './lane-evidence.ts';
 import { applyFrame, inStreamFinding } from './lane-facts.ts';
-import type { LogicalStream, OpenConnection, StreamState } from './logical-stream.ts';
+import type { LogicalStream, Move, OpenConnection, StreamState } from './logical-stream.ts';
+import { isFramedAnew } from './move.ts';
 
 /** Messages of the client that places may still look into; older ones were answered long ago. */
 const SENT_REMEMBERED = 8;
@@ -41,6 +42,7 @@ export class Lanes {
   #named: Map<string, Named> | undefined;
   #replies: Map<string, string> | undefined;
   #mainMessages: unknown[] | undefined;
+  #move: Move | undefined;
 
   constructor(engine: Engine, connection: StreamConnection & OpenConnection) {
     this.#engine = engine;
@@ -68,20 +70,28 @@ export class Lanes {
   }
 
   /** Puts the connection on a stream; a second call corrects the first with what is known by then. */
-  attach(stream: LogicalStream, profile: CompiledProfile, claim: Claim, reconnect: boolean): void {
+  attach(
+    { isReconnect, move }: { readonly isReconnect: boolean; readonly move: Move | undefined },
+    stream: LogicalStream,
+    profile: CompiledProfile,
+    claim: Claim,
+  ): void {
     this.#stream = stream;
     this.#profile = profile;
     this.#claim = claim;
+    this.#move = move;
     const { transport } = this.#connection;
     const held = heldBy(stream.main);
-    this.main ??= new Lane(undefined, stream.main, reconnect);
+    this.main ??= new Lane(undefined, stream.main, isReconnect);
     this.main.state = stream.main;
-    this.main.reconnect = reconnect;
+    this.main.reconnect = isReconnect;
+    this.main.isFramedAnew = isFramedAnew(move, profile);
     const { evidence } = this.main;
     if (evidence !== undefined) Object.assign(evidence, { profile, claim, held });
     else if (!this.main.settled) {
       this.main.evidence = new LaneEvidence(transport, profile, claim, held);
     }
+    if (this.main.evidence) this.main.evidence.migrates = move !== undefined;
     this.#prepareKeys(stream.main);
   }
 
@@ -218,9 +228,9 @@ export class Lanes {
   }
 
   #report(lane: Lane): StreamReport {
-    const isSession = this.#profile.epochIsSession && !this.epochInHeader;
-    const lastId = lane.name === undefined ? this.#connection.cursor : lane.lastId;
-    return lane.report(isSession, lastId);
+    const epochIsSession = this.#profile.epochIsSession && !this.epochInHeader;
+    const lastCursor = lane.name === undefined ? this.#connection.cursor : lane.lastId;
+    return lane.report({ epochIsSession, lastCursor, move: this.#move });
   }
 
   #nameOf(frame: Frame, profile: CompiledProfile): string | undefined {
@@ -253,6 +263,8 @@ export class Lanes {
       Object.assign(evidence, { receivedEpoch, echo, reset, declaredResumed });
     }
     lane.evidence = evidence;
+    evidence.migrates = this.#move !== undefined;
+    lane.isFramedAnew = this.main.isFramedAnew;
     lane.epoch = this.main.epoch;
     this.#prepareKeys(state);
     const named = { lane, sent: [...(this.#mainMessages ?? NOTHING_SENT)] };

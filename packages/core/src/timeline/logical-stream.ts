@@ -1,4 +1,4 @@
-import type { ConnectionEnd } from '../connection.ts';
+import type { ConnectionEnd, Transport } from '../connection.ts';
 import { SeenEvents } from '../history.ts';
 import type { HistoryBudget } from '../history-budget.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -41,6 +41,27 @@ export class StreamState {
   }
 }
 
+/** That a connection takes its stream from SSE to a WebSocket (M1). */
+export interface Move {
+  /** Milliseconds: when the upgrade was asked for. */
+  readonly askedAt: number;
+}
+
+/** What an accepted request to move said; the WebSocket that follows need not repeat it. */
+export interface Handover extends Move {
+  /** The cursor that crossed over (M3). */
+  readonly cursor: string | undefined;
+  readonly epoch: string | undefined;
+}
+
+/** Tags of where a stream is asked for. */
+export interface Whereabouts {
+  /** Origin and path. */
+  readonly place: number;
+  readonly origin: number;
+  readonly session: number;
+}
+
 const REMEMBERED_ENDS = 4;
 const NONE: readonly never[] = [];
 
@@ -52,6 +73,13 @@ export class LogicalStream {
   /** Tags of the keys under which it can be found, and of its place. */
   keys: readonly number[] = NONE;
   readonly place: number;
+  /** Tags of its server and of the session there, 0 without one: where a move looks last (M1). */
+  readonly origin: number;
+  readonly session: number;
+  /** What the latest connection that came to be was carried by. */
+  transport: Transport | undefined;
+  /** A move was announced and accepted, and nobody has made it yet. */
+  handover: Handover | undefined;
   readonly main: StreamState;
   named: Map<string, StreamState> | undefined;
   profile: CompiledProfile | undefined;
@@ -68,8 +96,10 @@ export class LogicalStream {
   newer: LogicalStream | undefined;
   readonly #history: HistoryBudget;
 
-  constructor(place: number, history: HistoryBudget) {
+  constructor({ place, origin, session }: Whereabouts, history: HistoryBudget) {
     this.place = place;
+    this.origin = origin;
+    this.session = session;
     this.#history = history;
     this.main = new StreamState(history);
   }

@@ -1,8 +1,9 @@
 import { relate } from '../cursor/relate.ts';
 import type { HistoryBudget } from '../history-budget.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { EndedConnection } from './logical-stream.ts';
+import type { EndedConnection, Whereabouts } from './logical-stream.ts';
 import { LogicalStream } from './logical-stream.ts';
+import { leavingSse, mayMove } from './move.ts';
 import type { RequestFacts } from './request-facts.ts';
 
 export interface Association {
@@ -16,7 +17,7 @@ export interface Association {
 export interface Asked {
   readonly request: RequestFacts;
   readonly key: number;
-  readonly place: number;
+  readonly where: Whereabouts;
   readonly cursor: string | undefined;
   readonly profile: CompiledProfile;
   readonly at: number;
@@ -47,12 +48,14 @@ export class StreamRegistry {
   }
 
   associate(asked: Asked): Association {
-    const found = asked.cursor === undefined ? this.#withoutCursor(asked) : this.#withCursor(asked);
+    const found =
+      (asked.cursor === undefined ? this.#withoutCursor(asked) : this.#withCursor(asked)) ??
+      (mayMove(asked.request) ? this.#moving(asked) : undefined);
     const reconnect = found !== undefined || asked.cursor !== undefined;
     const stream =
-      found?.stream ?? asked.current ?? new LogicalStream(asked.place, this.#limits.history);
+      found?.stream ?? asked.current ?? new LogicalStream(asked.where, this.#limits.history);
     enter(this.#byKey, asked.key, stream);
-    enter(this.#byPlace, asked.place, stream);
+    enter(this.#byPlace, asked.where.place, stream);
     if (!stream.keys.includes(asked.key)) stream.keys = [...stream.keys, asked.key];
     if (asked.request.client) this.#clients.set(asked.request.client, stream);
     this.#unlink(stream);
@@ -63,6 +66,11 @@ export class StreamRegistry {
   profileOf(key: number): CompiledProfile | undefined {
     for (const stream of under(this.#byKey, key)) if (stream.profile) return stream.profile;
     return undefined;
+  }
+
+  /** L2, M1: no more than the reconnect window ago. */
+  isRecent(then: number, now: number): boolean {
+    return now - then <= this.#limits.reconnectWindow;
   }
 
   /** Call when the last open connection of a stream is over. */
@@ -87,7 +95,7 @@ export class StreamRegistry {
     const ofKey = under(this.#byKey, asked.key);
     return (
       this.#endingAt(ofKey, asked) ??
-      this.#endingAt(under(this.#byPlace, asked.place), asked) ??
+      this.#endingAt(under(this.#byPlace, asked.where.place), asked) ??
       mostRecentlyClosed(ofKey, () => true)
     );
   }
@@ -112,11 +120,34 @@ export class StreamRegistry {
     if (own) return { stream: own, previous: own.ended[0]?.context };
     const isTied = profile.neverResumes && profile.key !== undefined;
     if (request.method !== 'GET' && !isTied) return undefined;
-    const { reconnectWindow } = this.#limits;
     return mostRecentlyClosed(
       under(this.#byKey, asked.key),
-      (ended) => wasDropped(ended) && at - ended.at <= reconnectWindow,
+      (ended) => wasDropped(ended) && this.isRecent(ended.at, at),
     );
+  }
+
+  /** M1: the stream that leaves SSE by this request, found by what L1 and L2 leave aside. */
+  #moving(asked: Asked): Found | undefined {
+    const { reconnectWindow } = this.#limits;
+    const ofKey = leavingSse(under(this.#byKey, asked.key), asked, reconnectWindow);
+    const stream = ofKey ?? leavingSse(this.#elsewhere(asked), asked, reconnectWindow);
+    if (stream === undefined) return undefined;
+    return { stream, previous: (stream.open.at(-1) ?? stream.ended[0])?.context };
+  }
+
+  /** Another path of the same server: found by the cursor or the session, where only one has it. */
+  #elsewhere(asked: Asked): readonly LogicalStream[] {
+    const { cursor, where } = asked;
+    if (cursor === undefined && where.session === 0) return [];
+    const there = [...this.#byPlace.values()]
+      .flat()
+      .filter(({ origin, transport }) => origin === where.origin && transport === 'sse');
+    const ofSession = there.filter(({ session }) => session === where.session);
+    const ending = (where.session === 0 ? there : ofSession).filter((stream) =>
+      [...stream.ended, ...stream.open].some((one) => isContinuedBy(one.cursor, asked)),
+    );
+    if (ending.length === 1) return ending;
+    return where.session !== 0 && ofSession.length === 1 ? ofSession : [];
   }
 
   #unlink(stream: LogicalStream): void {

@@ -1,8 +1,11 @@
-import type { ConnectionEnd, StreamRequest } from '../connection.ts';
+import type { ConnectionEnd, StreamRequest, Transport } from '../connection.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Engine } from './engine.ts';
-import { keyOf, keyTagOf, placeOf } from './key.ts';
-import type { LogicalStream, OpenConnection } from './logical-stream.ts';
+import type { ConnectionFacts } from './facts.ts';
+import { keyOf, keyTagOf, whereaboutsOf } from './key.ts';
+import type { Claim } from './lane-evidence.ts';
+import type { Handover, LogicalStream, Move, OpenConnection } from './logical-stream.ts';
+import { acceptsMove, announcesMove, mayMove } from './move.ts';
 import type { Association } from './registry.ts';
 import type { RequestFacts } from './request-facts.ts';
 
@@ -12,11 +15,15 @@ export class Seat {
   ordinal = 0;
   previous: unknown;
   isReconnect = false;
+  /** M1: set where this connection takes the stream from SSE to a WebSocket. */
+  move: Move | undefined;
   readonly #engine: Engine;
   readonly #connection: OpenConnection;
   readonly #at: number;
   #ownKey: string | undefined;
   #cursor: string | undefined;
+  #handover: Handover | undefined;
+  #carries = false;
 
   constructor(engine: Engine, connection: OpenConnection, at: number) {
     this.#engine = engine;
@@ -58,7 +65,44 @@ export class Seat {
     this.#cursor = cursor;
     this.previous = found.previous ?? this.previous;
     this.isReconnect = found.reconnect;
+    if (stream !== before || !this.#carries) this.#lookForMove(request, stream);
     return stream;
+  }
+
+  /** M3: the cursor of the request, else the one that crossed over before it. */
+  handedOver(claim: Claim): Claim {
+    if (claim.cursor !== undefined || this.#handover === undefined) return claim;
+    return { cursor: this.#handover.cursor, epoch: claim.epoch ?? this.#handover.epoch };
+  }
+
+  /** The response opens a stream: from now on this connection carries it. */
+  carry(transport: Transport): void {
+    this.#carries = true;
+    if (this.stream === undefined) return;
+    this.stream.transport = transport;
+    this.stream.handover = undefined;
+  }
+
+  /** M1: whether all that was asked for, and granted, is a move that another request will make. */
+  announces(facts: ConnectionFacts | undefined, profile: CompiledProfile, status: number): boolean {
+    if (facts === undefined || !announcesMove(facts.request) || !acceptsMove(status)) return false;
+    if (this.stream && this.move) this.stream.handover = { ...this.move, ...facts.claim(profile) };
+    // No stream and no refusal: there is nothing to judge yet.
+    this.isReconnect = false;
+    return true;
+  }
+
+  #lookForMove(request: RequestFacts, stream: LogicalStream): void {
+    const moves = this.isReconnect && stream.transport === 'sse' && mayMove(request);
+    const announced = moves ? stream.handover : undefined;
+    const isRecent = announced && this.#engine.registry.isRecent(announced.askedAt, this.#at);
+    this.#handover = isRecent ? announced : undefined;
+    this.move = moves ? { askedAt: this.#handover?.askedAt ?? this.#at } : undefined;
+    if (this.#carries) this.carry(request.transport);
+    if (!moves) return;
+    // The connection that is left may be open still, and then only it knows how far it came.
+    const [left] = stream.open.filter((other) => other !== this.#connection);
+    if (left?.cursor !== undefined) stream.main.lastId = left.cursor;
   }
 
   /**
@@ -95,7 +139,7 @@ export class Seat {
       profile,
       cursor,
       key: this.keyFor(request, keyed),
-      place: keyTagOf(placeOf(request)),
+      where: whereaboutsOf(request),
       at: this.#at,
       current: this.stream,
     });

@@ -2,10 +2,14 @@ import type { Profile } from '../profile.ts';
 
 const PRESENT = { present: true } as const;
 
-/** Any WebSocket: nothing says where the application keeps a position. */
+/**
+ * Any WebSocket: nothing says where the application keeps a position. A handshake that carries the
+ * cursor of SSE asks to go on from there all the same (M1).
+ */
 const websocket: Profile = {
   name: 'websocket',
   match: { transport: 'websocket' },
+  cursor: { sent: ['req-header:last-event-id'] },
   messages: 'none',
 };
 
