@@ -1,0 +1,14 @@
+import type { Setup } from './child.ts';
+
+/** An instrumentation without an SDK behind it. */
+export const PRODUCT: Setup = setup('sse');
+/** The same without the comparison of payloads. */
+export const PRODUCT_BY_ID: Setup = setup('sse', { BENCH_IDENTITY: 'id' });
+/** The SDK and the HTTP instrumentations, whose exporters drop everything. */
+export const OTEL_HTTP: Setup = setup('otel');
+/** The same, and ours after them. */
+export const OTEL_HTTP_AND_PRODUCT: Setup = setup('otel', { BENCH_SSE: 'on' });
+
+function setup(name: string, env: Setup['env'] = {}): Setup {
+  return { imports: [new URL(`../products/${name}.ts`, import.meta.url).href], env };
+}
