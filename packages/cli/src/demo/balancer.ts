@@ -18,6 +18,8 @@ export interface PassingStream {
 /** An HTTP load balancer without affinity: it decides anew for each request. */
 export interface Balancer {
   readonly origin: string;
+  /** Ports of the servers behind it. */
+  readonly servers: number[];
   /** Which server gets the next requests, whoever they come from. */
   route: number;
   /** The next event stream that a server begins to answer. */
@@ -25,7 +27,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-export async function startBalancer(): Promise<Balancer & { servers: number[] }> {
+export async function startBalancer(): Promise<Balancer> {
   const waiting: Array<(stream: PassingStream) => void> = [];
   const server = createServer((request, response) => {
     pass(request, response, balancer.servers[balancer.route] ?? 0, (stream) => {
@@ -33,13 +35,13 @@ export async function startBalancer(): Promise<Balancer & { servers: number[] }>
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const balancer = {
+  const balancer: Balancer = {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    servers: [] as number[],
+    servers: [],
     route: 0,
-    nextStream: () => new Promise<PassingStream>((resolve) => waiting.push(resolve)),
+    nextStream: () => new Promise((resolve) => waiting.push(resolve)),
     close: () =>
-      new Promise<void>((resolve) => {
+      new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
