@@ -1,0 +1,55 @@
+import type { MessageData } from '../connection.ts';
+import { frameTagOf } from '../frame-tag.ts';
+import type { BinaryDecoder, Message } from '../messages.ts';
+import { splitMessages } from '../messages.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import { resolvePointer } from '../profile/place.ts';
+
+const UNREADABLE: Message = { value: undefined, text: '' };
+
+/** What one WebSocket message says under a profile; one that nothing decodes says nothing. */
+export function messagesIn(
+  data: MessageData,
+  profile: CompiledProfile,
+  decodeBinary: BinaryDecoder | undefined,
+): readonly Message[] {
+  const messages = decoded(data, profile, decodeBinary);
+  if (profile.members === undefined) return messages;
+  return messages.flatMap((message) => [message, ...membersOf(profile, message)]);
+}
+
+function decoded(
+  data: MessageData,
+  { messages }: CompiledProfile,
+  decodeBinary: BinaryDecoder | undefined,
+): readonly Message[] {
+  if (typeof data === 'string') return splitMessages(messages, data);
+  if (data === undefined) return [UNREADABLE];
+  // An attachment belongs to the packet before it.
+  if (messages === 'engine.io') return [];
+  const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
+  if (decodeBinary === undefined || !isKnown) return [UNREADABLE];
+  return decodeBinary(messages, data).map((value) => ({
+    value,
+    text: JSON.stringify(value) ?? '',
+  }));
+}
+
+/** What one message says of several streams, as a message for each. */
+function membersOf({ members }: CompiledProfile, { value }: Message): Message[] {
+  const [object] = members === undefined ? [] : resolvePointer(value, members.of.pointer);
+  if (members === undefined || typeof object !== 'object' || object === null) return [];
+  return Object.entries(object).map(([name, member]: [string, object]) => {
+    const own = { [members.as]: { ...member, [members.name]: name } };
+    return { value: own, text: JSON.stringify(own) };
+  });
+}
+
+/**
+ * A frame that nothing decodes is identified by its bytes, any other message by its own text.
+ * @returns 0 for a message that cannot be looked into.
+ */
+export function messageTagOf(message: Message, data: MessageData): number {
+  if (message !== UNREADABLE) return frameTagOf(message.text);
+  return data === undefined ? 0 : frameTagOf(data);
+}
