@@ -128,7 +128,9 @@ describe('ids', () => {
     expect(scanner.lastEventId).toBe('6');
     scanner.pushString('\n');
     expect(scanner.lastEventId).toBe('7');
-    expect(told).toEqual(['event 6 "a"', 'id-only 7']);
+    scanner.pushString('id: k-8\n\nid\n');
+    expect(scanner.lastEventId).toBe('k-8');
+    expect(told).toEqual(['event 6 "a"', 'id-only 7', 'id-only k-8']);
   });
 
   it('S4: are forgotten with a block that the stream does not finish', () => {
@@ -139,6 +141,15 @@ describe('ids', () => {
       scanner.pushString('\n\ndata: c\n\n');
       expect(told).toEqual(['event k-7 "a"', 'event k-7 "c"']);
     }
+  });
+
+  it('S4: of a new stream owe nothing to a line in which the old one ended', () => {
+    const { scanner, told } = follow();
+    scanner.pushString('id: old-');
+    scanner.end();
+    scanner.pushString('id: ne');
+    scanner.pushString('w\ndata: a\n\n');
+    expect(told).toEqual(['event new "a"']);
   });
 
   it('S4: are counted, not kept, beyond 4,096 bytes', () => {
@@ -295,6 +306,16 @@ describe('data', () => {
     expect(count - seen.size).toBeLessThan(30);
   });
 
+  it('S8: has different tags for payloads that differ in the highest byte of two words', () => {
+    const seen = new Set<number>();
+    const scanner = new SseScanner({ event: ({ payloadTag }) => seen.add(payloadTag) });
+    const letters = Array.from({ length: 90 }, (_, i) => String.fromCharCode(0x21 + i));
+    for (const a of letters) {
+      for (const b of letters) scanner.pushString(`data: xxx${a}twelve bytesxxx${b}\n\n`);
+    }
+    expect(seen.size).toBe(90 * 90);
+  });
+
   it('S8: has no tag when payloads are not asked for, and none outside an event', () => {
     expect(events('data: a\n\n', (s) => s.payloadTag, { payload: 'none' })).toEqual([0]);
     const { scanner } = follow();
@@ -307,9 +328,11 @@ describe('data', () => {
       [undefined, ''],
     ]);
     const sizes = [4, 5, 6, 16, 5];
-    const stream = sizes.map((size) => `data: ${'✓'.repeat(size)}\n\n`).join('');
-    const kept = events(stream, ({ data }) => data?.length, { keep: true, maxData: 5 });
-    expect(kept).toEqual([4, 5, undefined, undefined, 5]);
+    for (const character of ['x', 'é', '✓']) {
+      const stream = sizes.map((size) => `data: ${character.repeat(size)}\n\n`).join('');
+      const kept = events(stream, ({ data }) => data?.length, { keep: true, maxData: 5 });
+      expect(kept).toEqual([4, 5, undefined, undefined, 5]);
+    }
   });
 
   it('S8: is kept in full at the default limit', () => {
