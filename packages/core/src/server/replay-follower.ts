@@ -23,6 +23,13 @@ export class ReplayFollower {
     this.#replaying = resumes;
   }
 
+  /** A cursor came later than the connection: the replay begins here. */
+  resume(wanted: number | undefined): void {
+    this.#next = -1;
+    this.#replaying = true;
+    this.wanted = wanted;
+  }
+
   /** @returns the index at which the event was written before; `undefined` when it is new. */
   follow(idTag: number, idNumber: number, payloadTag: number): number | undefined {
     const index = this.#place(idTag, idNumber, payloadTag);

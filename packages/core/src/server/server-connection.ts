@@ -8,8 +8,7 @@ import type {
   StreamRequest,
   Transport,
 } from '../connection.ts';
-import type { CursorMeaning } from '../cursor/relate.ts';
-import { parseWith, relate } from '../cursor/relate.ts';
+import { relate } from '../cursor/relate.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
@@ -28,7 +27,7 @@ import { classifyServer, missedByServer } from './classify-server.ts';
 import { declaredBy } from './declared.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import type { ServerStream, ServerStreams } from './server-streams.ts';
-import type { WrittenLog } from './written-log.ts';
+import { wantedIndex } from './wanted-index.ts';
 
 export interface ServerEngine {
   readonly streams: ServerStreams;
@@ -96,7 +95,7 @@ export class ServerConnection implements StreamConnection, SseSink {
     return 'nothing';
   }
 
-  // A server answers a redirect and is done; WebSocket messages are not followed here yet.
+  // A server answers a redirect and is done; a WebSocket is no ServerConnection.
   redirect(): void {}
   message(): void {}
   sent(): void {}
@@ -279,21 +278,4 @@ export class ServerConnection implements StreamConnection, SseSink {
     });
     return this.#scanner;
   }
-}
-
-/** Where in the log a perfect replay begins. */
-function wantedIndex(
-  log: WrittenLog,
-  cursor: string,
-  { choices }: CompiledProfile,
-): number | undefined {
-  const means: CursorMeaning = choices[0]?.means ?? 'last';
-  const number = /^(0|[1-9]\d{0,14})$/.test(cursor) ? Number(cursor) : -1;
-  const found = log.find(idTagOf(cursor), number);
-  if (means !== 'next') return found === undefined ? undefined : found + 1;
-  if (found !== undefined) return found;
-  const { value } = parseWith(choices, cursor);
-  if (value === undefined || value === 0n) return undefined;
-  const before = log.find(idTagOf(String(value - 1n)), number - 1);
-  return before === undefined ? undefined : before + 1;
 }
