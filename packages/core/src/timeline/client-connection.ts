@@ -16,7 +16,7 @@ import { noteFirst } from './delivery.ts';
 import type { Engine } from './engine.ts';
 import { ConnectionFacts } from './facts.ts';
 import { Frame } from './frame.ts';
-import { applyHeaders, opensStream, refusalOf } from './lane-facts.ts';
+import { applyAnswer, opensStream, refusalOf } from './lane-facts.ts';
 import { Lanes } from './lanes.ts';
 import type { OpenConnection } from './logical-stream.ts';
 import { Messages } from './message-order.ts';
@@ -53,13 +53,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#seat = new Seat(engine, this, at);
     this.transport = request.transport;
     this.#choice = new ProfileChoice(engine, request.transport);
-    const facts = new ConnectionFacts(factsOf(request, engine.requestHeaders));
-    this.#facts = facts;
+    this.#facts = new ConnectionFacts(factsOf(request, engine.requestHeaders));
     this.#seat.askKey(request);
     this.#lanes = new Lanes(engine, this);
-    const keyFor = (profile: CompiledProfile | undefined): number =>
-      this.#seat.keyFor(facts.request, profile);
-    this.#sit(this.#choice.start(facts.request, this.#subject(), keyFor));
+    this.#begin();
   }
 
   get ordinal(): number {
@@ -103,7 +100,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   response(status: number, header: HeaderLookup): boolean {
     this.#answered = true;
-    this.#facts?.answered(status, copyHeaders(this.#engine.responseHeaders, header));
+    if (this.#facts?.answered(status, copyHeaders(this.#engine.responseHeaders, header))) {
+      this.#seat.rise();
+      this.#begin();
+    }
     this.#opens = opensStream(this.transport, status, header('content-type'));
     const subject = this.#subject();
     this.#meetSigns(() => [subject]);
@@ -268,6 +268,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     return this.#facts?.subject(this.#choice.profile) ?? NOTHING_KNOWN;
   }
 
+  #begin(): void {
+    const request = this.#facts?.request;
+    if (request) this.#sit(this.#choice.start(request, this.#subject(), this.#seat));
+  }
+
   /** @param keyed the profile whose key finds the stream. */
   #sit(keyed: CompiledProfile): void {
     const { profile, isGeneric } = this.#choice;
@@ -288,12 +293,6 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   #applyHeaders(): void {
-    const subject = this.#subject();
-    const { main } = this.#lanes;
-    if (this.#choice.profile.builtIn && subject.continuity !== undefined) {
-      applyHeaders(main, this.#engine.continuity, subject);
-      this.#lanes.epochInHeader = subject.continuity.has('gen');
-    }
-    applyHeaders(main, this.#choice.profile, subject);
+    applyAnswer(this.#engine, this.#lanes, this.#choice.profile, this.#subject());
   }
 }

@@ -92,8 +92,12 @@ export class ConnectionFacts {
     this.#sent = bodyOf(next);
   }
 
-  answered(status: number, responseHeaders: ReadonlyMap<string, string>): void {
+  /** @returns whether a body has come to light only now: it is sent after the request has begun. */
+  answered(status: number, responseHeaders: ReadonlyMap<string, string>): boolean {
     this.#headers = { request: this.request, responseHeaders, status };
+    if (this.#sent.length > 0) return false;
+    this.#sent = bodyOf(this.request);
+    return this.#sent.length > 0;
   }
 
   claim(profile: CompiledProfile): Claim {

@@ -5,6 +5,7 @@ import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
 import type { RefusedReason } from '../verdict.ts';
+import type { Engine } from './engine.ts';
 import type { FrameFacts } from './frame.ts';
 import { sizeOf } from './frame.ts';
 import type { Lane } from './lane.ts';
@@ -30,8 +31,22 @@ export function refusalOf(status: number): RefusedReason {
   return status >= 400 ? 'http_4xx' : 'http_other';
 }
 
-/** Evidence that stands in headers; a place read before is not overwritten. */
-export function applyHeaders(lane: Lane, profile: CompiledProfile, subject: Subject): void {
+/** What the headers of an answer say; our own header speaks on any built-in protocol. */
+export function applyAnswer(
+  { continuity }: Engine,
+  lanes: { readonly main: Lane; epochInHeader: boolean },
+  profile: CompiledProfile,
+  subject: Subject,
+): void {
+  if (profile.builtIn && subject.continuity !== undefined) {
+    applyHeaders(lanes.main, continuity, subject);
+    lanes.epochInHeader = subject.continuity.has('gen');
+  }
+  applyHeaders(lanes.main, profile, subject);
+}
+
+/** A place read before is not overwritten. */
+function applyHeaders(lane: Lane, profile: CompiledProfile, subject: Subject): void {
   const { evidence } = lane;
   const { separator } = profile;
   const epoch = readFirst(profile.epochReceived, subject, separator) || undefined;

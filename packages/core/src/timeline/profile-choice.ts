@@ -5,6 +5,7 @@ import type { Subject } from '../profile/place.ts';
 import type { Engine } from './engine.ts';
 import type { LogicalStream } from './logical-stream.ts';
 import type { RequestFacts } from './request-facts.ts';
+import type { Seat } from './seat.ts';
 
 /** A profile that no sign confirmed within so many frames is given up. */
 const FRAMES_FOR_SIGNS = 8;
@@ -42,17 +43,16 @@ export class ProfileChoice {
   }
 
   /**
-   * Starts with the request: the profile of the stream it continues, a user's without signs, or the
-   * generic one.
+   * Starts with the request, or again with its body: the profile of the stream it continues, a
+   * user's without signs, or the generic one.
    * @returns the profile whose key finds the stream; it may be a presumption still.
    */
-  start(
-    request: RequestFacts,
-    subject: Subject,
-    keyFor: (profile: CompiledProfile | undefined) => number,
-  ): CompiledProfile {
-    const { profiles, registry } = this.#engine;
+  start(request: RequestFacts, subject: Subject, seat: Seat): CompiledProfile {
+    const { profiles, registry, generic } = this.#engine;
+    this.profile = generic[this.#transport];
+    this.#open = NONE;
     const { confirmed, open } = candidatesFor(profiles, this.#transport, request.target);
+    const keyFor = (profile: CompiledProfile | undefined): number => seat.keyFor(request, profile);
     const shown = open.filter((profile) => signsMet(profile, subject) !== 0);
     const returning = shown.find((profile) => registry.profileOf(keyFor(profile)) === profile);
     const presumed = confirmed ?? returning ?? shown[0];

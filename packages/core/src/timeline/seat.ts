@@ -57,7 +57,7 @@ export class Seat {
     const found = this.#stays(cursor) ?? this.#find(request, keyed, profile, cursor);
     const { stream } = found;
     if (stream !== before) {
-      if (before !== undefined) this.#rise(before);
+      this.rise();
       stream.join(this.#connection);
       this.ordinal = stream.connections++;
     }
@@ -145,9 +145,15 @@ export class Seat {
     });
   }
 
-  #rise(stream: LogicalStream): void {
+  /** Leaves the stream as if it had never been taken. */
+  rise(): void {
+    const { stream } = this;
+    if (stream === undefined) return;
     stream.leave(this.#connection);
     stream.connections--;
     this.#engine.registry.discard(stream);
+    this.stream = undefined;
+    this.previous = undefined;
+    this.isReconnect = false;
   }
 }
