@@ -107,7 +107,7 @@ function linksTo(previous: SpanContext | undefined, creator: SpanContext | undef
   return links;
 }
 
-function linkTo(context: SpanContext, type: LinkType): Link {
+export function linkTo(context: SpanContext, type: LinkType): Link {
   return { context, attributes: { [ATTR_LINK_TYPE]: type } };
 }
 

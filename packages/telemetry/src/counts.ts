@@ -1,4 +1,4 @@
-import type { Count, Role, Verdict } from '@sameriver/core';
+import type { Count, Migration, Role, Verdict } from '@sameriver/core';
 import type { MetricDefinition } from './metric-definitions.ts';
 import {
   METRIC_CLIENT_CONNECTION_ACTIVE,
@@ -9,6 +9,7 @@ import {
   METRIC_CLIENT_RECONNECTS,
   METRIC_CLIENT_REORIGINATIONS,
   METRIC_INSTRUMENTATION_ERRORS,
+  METRIC_MIGRATIONS,
   METRIC_SERVER_CONNECTION_ACTIVE,
   METRIC_SERVER_DUPLICATE_EVENTS,
   METRIC_SERVER_GAPS,
@@ -22,6 +23,7 @@ import {
   GAP_SOURCE_VALUES,
   INSTRUMENTATION_ERRORS_REASON_VALUES,
   LOAD_LEVEL_VALUES,
+  MIGRATION_OUTCOME_VALUES,
 } from './names.ts';
 import type { Tally } from './tally.ts';
 import type { InstrumentationErrorReason } from './types.ts';
@@ -56,9 +58,6 @@ const METRICS: Readonly<Record<Role, Readonly<Record<RoleMetric, MetricDefinitio
     active: METRIC_SERVER_CONNECTION_ACTIVE,
   },
 };
-
-/** A migration concerns two protocols; its series exist once one was seen. */
-const GAP_SOURCES = GAP_SOURCE_VALUES.filter((source) => source !== 'migration');
 
 /** Whose connection is counted: labels that every series of a role carries. */
 export interface Counted {
@@ -102,6 +101,15 @@ export function countGap(
   if (missed !== 'unknown') countMissed(tally, { role, protocol }, source, level, missed);
 }
 
+/** One move to another transport, whatever became of it. */
+export function countMigration(
+  tally: Tally,
+  protocol: string,
+  { from, to, outcome }: Pick<Migration, 'from' | 'to' | 'outcome'>,
+): void {
+  tally.add(METRIC_MIGRATIONS, [protocol, from, to, outcome], 1);
+}
+
 /** More events that went missing in a gap already counted. */
 export function countMissed(
   tally: Tally,
@@ -143,9 +151,12 @@ export function zeroSeries(tally: Tally, { role, protocol }: Counted): void {
   const metrics = METRICS[role];
   tally.add(metrics.events, [protocol], 0);
   tally.add(metrics.active, [protocol], 0);
+  for (const outcome of MIGRATION_OUTCOME_VALUES) {
+    tally.add(METRIC_MIGRATIONS, [protocol, 'sse', 'websocket', outcome], 0);
+  }
   for (const level of LOAD_LEVEL_VALUES) {
     tally.add(metrics.duplicates, [protocol, level], 0);
-    for (const source of GAP_SOURCES) {
+    for (const source of GAP_SOURCE_VALUES) {
       tally.add(metrics.gaps, [protocol, source, level], 0);
       tally.add(metrics.missed, [protocol, source, level], 0);
     }

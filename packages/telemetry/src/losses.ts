@@ -52,15 +52,20 @@ export function lose(
   });
 }
 
+function sourceOf({ migration }: StreamReport): GapSource {
+  return migration === undefined ? 'reconnect' : 'migration';
+}
+
 /** What the verdict proves to be lost (G1); nothing where the number is unknown. */
 export function loseByVerdict(
   desk: Desk,
   connection: StreamConnection,
   live: LiveConnection,
-  { missed, verdict }: StreamReport,
+  report: StreamReport,
 ): void {
+  const { missed, verdict } = report;
   if (missed === 'unknown' || missed === 0) return;
-  lose(desk, connection, live, { source: 'reconnect', missed, reason: verdict?.reason });
+  lose(desk, connection, live, { source: sourceOf(report), missed, reason: verdict?.reason });
 }
 
 /** What the final reports prove beyond what was counted on the way. */
@@ -73,7 +78,9 @@ export function loseTheRest(
   const numbers = reports.map(({ missed }) => (missed === 'unknown' ? 0 : missed));
   const more = numbers.reduce((sum, missed) => sum + missed, 0) - live.missed;
   if (more <= 0) return;
-  const source = 'reconnect';
+  const source = reports.some(({ migration }) => migration !== undefined)
+    ? 'migration'
+    : 'reconnect';
   if (live.missed === 0) {
     lose(desk, connection, live, { source, missed: more, reason: live.verdict?.reason });
     return;

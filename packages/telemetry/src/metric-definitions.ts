@@ -4,6 +4,9 @@ import {
   ATTR_DISCONNECT_REASON,
   ATTR_GAP_SOURCE,
   ATTR_LOAD_LEVEL,
+  ATTR_MIGRATION_FROM,
+  ATTR_MIGRATION_OUTCOME,
+  ATTR_MIGRATION_TO,
   ATTR_PROTOCOL_NAME,
   ATTR_REASON,
   ATTR_ROLE,
@@ -150,6 +153,15 @@ export const METRIC_SERVER_CONNECTION_ACTIVE: MetricDefinition = {
   boundaries: [],
 };
 
+export const METRIC_MIGRATIONS: MetricDefinition = {
+  name: 'event_stream.migrations',
+  description: 'Streams that went from one transport to another, and those that were refused to.',
+  unit: '{migration}',
+  instrument: 'counter',
+  attributes: [ATTR_PROTOCOL_NAME, ATTR_MIGRATION_FROM, ATTR_MIGRATION_TO, ATTR_MIGRATION_OUTCOME],
+  boundaries: [],
+};
+
 export const METRIC_CLIENT_OUTAGE_DURATION: MetricDefinition = {
   name: 'event_stream.client.outage.duration',
   description: 'Time from the end of the last connection that was up to this verdict.',
@@ -237,6 +249,7 @@ export const METRICS: readonly MetricDefinition[] = [
   METRIC_SERVER_SENT_EVENTS,
   METRIC_CLIENT_CONNECTION_ACTIVE,
   METRIC_SERVER_CONNECTION_ACTIVE,
+  METRIC_MIGRATIONS,
   METRIC_CLIENT_OUTAGE_DURATION,
   METRIC_CLIENT_CONNECTION_DURATION,
   METRIC_SERVER_CONNECTION_DURATION,

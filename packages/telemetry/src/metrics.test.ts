@@ -57,6 +57,7 @@ describe('series before anything happens', () => {
       'event_stream.client.reconnects',
       'event_stream.client.reoriginations',
       'event_stream.instrumentation.errors',
+      'event_stream.migrations',
       'event_stream.server.connection.active',
       'event_stream.server.duplicate_events',
       'event_stream.server.gaps',

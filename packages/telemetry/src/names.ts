@@ -17,6 +17,9 @@ export const ATTR_DUPLICATES = 'event_stream.duplicates';
 export const ATTR_DUPLICATES_AT_LEAST = 'event_stream.duplicates.at_least';
 export const ATTR_REPLAYED = 'event_stream.replayed';
 export const ATTR_PREVIOUS_TRACE_ID = 'event_stream.previous.trace_id';
+export const ATTR_MIGRATION_FROM = 'event_stream.migration.from';
+export const ATTR_MIGRATION_TO = 'event_stream.migration.to';
+export const ATTR_MIGRATION_OUTCOME = 'event_stream.migration.outcome';
 export const ATTR_DISCONNECT_REASON = 'event_stream.disconnect.reason';
 export const ATTR_GAP_SOURCE = 'event_stream.gap.source';
 export const ATTR_LINK_TYPE = 'event_stream.link.type';
@@ -31,11 +34,13 @@ export const SPAN_SSE_CONNECT = 'sse connect';
 export const SPAN_WEBSOCKET_CONNECT = 'websocket connect';
 export const SPAN_SSE_ACCEPT = 'sse accept';
 export const SPAN_WEBSOCKET_ACCEPT = 'websocket accept';
+export const SPAN_STREAM_MIGRATE = 'stream migrate';
 
 export const EVENT_RECONNECT = 'event_stream.reconnect';
 export const EVENT_GAP = 'event_stream.gap';
 export const EVENT_DUPLICATES = 'event_stream.duplicates';
 export const EVENT_DISCONNECT = 'event_stream.disconnect';
+export const EVENT_MIGRATE = 'event_stream.migrate';
 
 export const ROLE_VALUES = ['client', 'server'] as const;
 export type Role = (typeof ROLE_VALUES)[number];
@@ -84,6 +89,15 @@ export const REASON_VALUES = [
 ] as const;
 export type Reason = (typeof REASON_VALUES)[number];
 
+export const MIGRATION_FROM_VALUES = ['sse', 'websocket'] as const;
+export type MigrationFrom = (typeof MIGRATION_FROM_VALUES)[number];
+
+export const MIGRATION_TO_VALUES = ['sse', 'websocket'] as const;
+export type MigrationTo = (typeof MIGRATION_TO_VALUES)[number];
+
+export const MIGRATION_OUTCOME_VALUES = ['replayed', 'refused', 'lossy', 'unverifiable'] as const;
+export type MigrationOutcome = (typeof MIGRATION_OUTCOME_VALUES)[number];
+
 export const DISCONNECT_REASON_VALUES = [
   'eof',
   'reset',
@@ -108,7 +122,7 @@ export type DisconnectReason = (typeof DISCONNECT_REASON_VALUES)[number];
 export const GAP_SOURCE_VALUES = ['reconnect', 'in_stream', 'migration'] as const;
 export type GapSource = (typeof GAP_SOURCE_VALUES)[number];
 
-export const LINK_TYPE_VALUES = ['previous_connection', 'creator'] as const;
+export const LINK_TYPE_VALUES = ['previous_connection', 'next_connection', 'creator'] as const;
 export type LinkType = (typeof LINK_TYPE_VALUES)[number];
 
 export const LOAD_LEVEL_VALUES = ['low', 'elevated', 'high'] as const;

@@ -17,6 +17,7 @@ import {
   METRIC_CLIENT_OUTAGE_DURATION,
   METRIC_RECONNECT_EVENT_LOOP_UTILIZATION,
 } from './metric-definitions.ts';
+import { tellMigration } from './migrations.ts';
 import { EVENT_RECONNECT } from './names.ts';
 import type { LiveConnection } from './record.ts';
 import { createLive, createMemo, liveOf, memoOf } from './record.ts';
@@ -49,6 +50,7 @@ function settle(desk: Desk, connection: StreamConnection, report: StreamReport):
     desk.teller.tell(live, { name: EVENT_RECONNECT, severity: severityOf(verdict), attributes });
   }
   loseByVerdict(desk, connection, live, report);
+  tellMigration(desk, connection, live, report);
   finishSpans(desk, connection, live, verdict);
 }
 

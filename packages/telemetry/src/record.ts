@@ -40,6 +40,8 @@ export interface LiveConnection {
   outageSince: number;
   /** The worst verdict so far, of those of its logical streams (R19). */
   verdict: Verdict | undefined;
+  /** Its migration is on a span already. */
+  migrated: boolean;
   /** Load at the first verdict. */
   level: LoadLevel | undefined;
   /** What of `connection.events`, `connection.repeated` and the missed ones is in the counters. */
@@ -75,6 +77,7 @@ export function createLive(
     previousKnown,
     outageSince: memo.downSince,
     verdict: undefined,
+    migrated: false,
     level: undefined,
     events: 0,
     repeated: 0,

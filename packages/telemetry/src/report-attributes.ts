@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { Count, StreamConnection, StreamReport } from '@sameriver/core';
+import type { Count, Migration, StreamConnection, StreamReport } from '@sameriver/core';
 import { captured, epochCapture } from './capture.ts';
 import type { LoadReading } from './load-level.ts';
 import {
@@ -15,6 +15,9 @@ import {
   ATTR_LOAD_ACTIVE_STREAMS,
   ATTR_LOAD_EVENT_LOOP_UTILIZATION,
   ATTR_LOAD_LEVEL,
+  ATTR_MIGRATION_FROM,
+  ATTR_MIGRATION_OUTCOME,
+  ATTR_MIGRATION_TO,
   ATTR_MISSED,
   ATTR_PROTOCOL_NAME,
   ATTR_REASON,
@@ -44,6 +47,7 @@ export function reportAttributes(report: StreamReport, capture: CaptureOptions):
     attributes[ATTR_REASON] = report.verdict.reason;
   }
   if (report.revised) attributes[ATTR_REVISED] = true;
+  if (report.migration) Object.assign(attributes, migrationAttributes(report.migration));
   const epoch = epochCapture(capture.epoch, report.epochIsSession);
   setText(attributes, ATTR_EPOCH, captured(report.epoch, epoch));
   setText(attributes, ATTR_EPOCH_PREVIOUS, captured(report.previousEpoch, epoch));
@@ -52,6 +56,14 @@ export function reportAttributes(report: StreamReport, capture: CaptureOptions):
   setText(attributes, ATTR_CURSOR_FIRST, captured(report.firstCursor, cursor));
   setText(attributes, ATTR_CURSOR_LAST, captured(report.lastCursor, cursor));
   return Object.assign(attributes, countAttributes(report));
+}
+
+export function migrationAttributes({ from, to, outcome }: Migration): Attributes {
+  return {
+    [ATTR_MIGRATION_FROM]: from,
+    [ATTR_MIGRATION_TO]: to,
+    [ATTR_MIGRATION_OUTCOME]: outcome,
+  };
 }
 
 /** The numbers of a report; G1: unknown is absent, never 0. */
