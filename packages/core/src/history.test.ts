@@ -8,6 +8,7 @@ import {
   SEEN_SAME,
   SeenEvents,
 } from './history.ts';
+import { WordPool } from './word-pool.ts';
 
 type Entry = readonly [id: number, payload: number, mark: number];
 
@@ -33,13 +34,15 @@ const entry = fc.tuple(
 );
 
 describe('SeenEvents', () => {
+  const pool = new WordPool();
+
   it('G4: answers as a plain list of its latest events would, however it grew', () => {
     fc.assert(
       fc.property(
         fc.array(entry, { maxLength: 200 }),
         fc.constantFrom(8, 16, 32),
         (entries, limit) => {
-          const history = new SeenEvents({ share: limit });
+          const history = new SeenEvents({ share: limit, pool });
           entries.forEach((item, n) => {
             const past = entries.slice(Math.max(0, n - limit), n);
             expect(history.observe(...item)).toBe(plainly(past, item));
@@ -52,7 +55,7 @@ describe('SeenEvents', () => {
   });
 
   it('compares ids alone where payloads are not hashed', () => {
-    const history = new SeenEvents({ share: 8 });
+    const history = new SeenEvents({ share: 8, pool });
     history.observe(5, 0, 0);
     expect(history.observe(5, 0, 1)).toBe(SEEN_SAME);
     expect(history.observe(6, 0, 1)).toBe(0);

@@ -1,3 +1,5 @@
+import type { HistoryShare } from './history-memory.ts';
+
 /** How one event stands to those remembered; a set of flags, so that asking costs no object. */
 export const SEEN_NONE = 0;
 /** Same id and same payload. */
@@ -16,15 +18,15 @@ const LOW = 0xffff;
 /** An id that comes back for ever must not make every event walk all of its past. */
 const MAX_STEPS = 32;
 
-// One array for everything: a typed array costs some 200 bytes of heap even when it is tiny. Each
-// part below is as long as the capacity; ids come first.
-const PAYLOADS = 1;
-const MARKS = 2;
+// Of one event, side by side because they are read and written together.
+const ID = 0;
+const PAYLOAD = 1;
+const MARK = 2;
 /** Slot of the next older event of the same chain, plus one: ids above, payloads below. */
 const LINKS = 3;
-/** Slot of the newest event of a chain, plus one, likewise. */
-const HEADS = 4;
-const PARTS = 5;
+const EVENT_WORDS = 4;
+/** Behind the events, a word for each slot: the newest event of a chain, plus one, likewise. */
+const HEAD_WORDS = 1;
 
 /**
  * What was delivered on one logical stream, bounded: 31-bit tags of id and payload with the
@@ -36,13 +38,13 @@ export class SeenEvents {
   #capacity = 0;
   #count = 0;
   #words: Uint32Array = EMPTY;
+  #base = 0;
   /** G4: something was forgotten, so whatever is counted is a lower bound. */
   exhausted = false;
-  readonly #budget: { readonly share: number };
+  readonly #memory: HistoryShare;
 
-  /** @param budget Its share, a power of two up to 16,384: links are 16 bit wide. */
-  constructor(budget: { readonly share: number }) {
-    this.#budget = budget;
+  constructor(memory: HistoryShare) {
+    this.#memory = memory;
   }
 
   /**
@@ -61,43 +63,52 @@ export class SeenEvents {
     return seen;
   }
 
+  /** Forgets all of it and gives its memory back. */
+  release(): void {
+    if (this.#capacity > 0) this.#giveBack(this.#words, this.#base, this.#capacity);
+    this.#capacity = 0;
+    this.#count = 0;
+    this.#words = EMPTY;
+    this.#base = 0;
+  }
+
   #askId(idTag: number, payloadTag: number, mark: number): number {
     const words = this.#words;
-    const capacity = this.#capacity;
     let seen = SEEN_NONE;
-    let slot = word(words, HEADS * capacity + (idTag & (capacity - 1))) >>> 16;
+    let slot = word(words, this.#headOf(idTag)) >>> 16;
     for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; n++) {
-      const at = slot - 1;
-      const older = this.#age(at);
+      const older = this.#age(slot - 1);
       if (older <= age) break;
       age = older;
-      slot = word(words, LINKS * capacity + at) >>> 16;
-      if (word(words, at) !== idTag) continue;
-      const isSame = payloadTag === 0 || word(words, PAYLOADS * capacity + at) === payloadTag;
-      if (isSame) seen |= SEEN_SAME;
-      else if (word(words, MARKS * capacity + at) === mark) {
-        seen |= SEEN_OTHER_PAYLOAD | SEEN_ID_REUSED_HERE;
-      } else seen |= SEEN_OTHER_PAYLOAD;
+      const at = this.#base + EVENT_WORDS * (slot - 1);
+      slot = word(words, at + LINKS) >>> 16;
+      if (word(words, at + ID) !== idTag) continue;
+      if (payloadTag === 0 || word(words, at + PAYLOAD) === payloadTag) seen |= SEEN_SAME;
+      else if (word(words, at + MARK) === mark) seen |= SEEN_OTHER_PAYLOAD | SEEN_ID_REUSED_HERE;
+      else seen |= SEEN_OTHER_PAYLOAD;
     }
     return seen;
   }
 
   #askPayload(payloadTag: number, mark: number): number {
     const words = this.#words;
-    const capacity = this.#capacity;
     let seen = SEEN_NONE;
-    let slot = word(words, HEADS * capacity + (payloadTag & (capacity - 1))) & LOW;
+    let slot = word(words, this.#headOf(payloadTag)) & LOW;
     for (let age = -1, n = 0; slot !== 0 && n < MAX_STEPS; n++) {
-      const at = slot - 1;
-      const older = this.#age(at);
+      const older = this.#age(slot - 1);
       if (older <= age) break;
       age = older;
-      slot = word(words, LINKS * capacity + at) & LOW;
-      if (word(words, PAYLOADS * capacity + at) !== payloadTag) continue;
+      const at = this.#base + EVENT_WORDS * (slot - 1);
+      slot = word(words, at + LINKS) & LOW;
+      if (word(words, at + PAYLOAD) !== payloadTag) continue;
       seen |= SEEN_PAYLOAD;
-      if (word(words, MARKS * capacity + at) === mark) return seen | SEEN_PAYLOAD_HERE;
+      if (word(words, at + MARK) === mark) return seen | SEEN_PAYLOAD_HERE;
     }
     return seen;
+  }
+
+  #headOf(tag: number): number {
+    return this.#base + EVENT_WORDS * this.#capacity + (tag & (this.#capacity - 1));
   }
 
   /** 0 for the newest; a chain that would turn younger has run into an overwritten slot. */
@@ -107,22 +118,21 @@ export class SeenEvents {
 
   #remember(idTag: number, payloadTag: number, mark: number): void {
     const words = this.#words;
-    const capacity = this.#capacity;
-    const slot = this.#count & (capacity - 1);
-    const idHead = HEADS * capacity + (idTag & (capacity - 1));
-    const payloadHead = HEADS * capacity + (payloadTag & (capacity - 1));
-    words[slot] = idTag;
-    words[PAYLOADS * capacity + slot] = payloadTag;
-    words[MARKS * capacity + slot] = mark;
-    words[LINKS * capacity + slot] =
-      (word(words, idHead) & ~LOW) | (word(words, payloadHead) & LOW);
+    const slot = this.#count & (this.#capacity - 1);
+    const at = this.#base + EVENT_WORDS * slot;
+    const idHead = this.#headOf(idTag);
+    const payloadHead = this.#headOf(payloadTag);
+    words[at + ID] = idTag;
+    words[at + PAYLOAD] = payloadTag;
+    words[at + MARK] = mark;
+    words[at + LINKS] = (word(words, idHead) & ~LOW) | (word(words, payloadHead) & LOW);
     words[idHead] = ((slot + 1) << 16) | (word(words, idHead) & LOW);
     words[payloadHead] = (word(words, payloadHead) & ~LOW) | (slot + 1);
     this.#count++;
   }
 
   #makeRoom(): void {
-    if (this.#capacity < this.#budget.share) this.#grow();
+    if (this.#capacity < this.#memory.share) this.#grow();
     else this.exhausted = true;
   }
 
@@ -130,18 +140,29 @@ export class SeenEvents {
     const size = this.#capacity;
     const first = this.#count;
     const old = this.#words;
+    const oldBase = this.#base;
     this.#capacity = Math.max(START, size * 2);
-    this.#words = new Uint32Array(this.#capacity * PARTS);
+    const { words, base } = this.#memory.pool.take(wordsFor(this.#capacity));
+    this.#words = words;
+    this.#base = base;
     this.#count = 0;
     for (let n = 0; n < size; n++) {
-      const slot = (first + n) & (size - 1);
-      const payloadTag = word(old, PAYLOADS * size + slot);
-      this.#remember(word(old, slot), payloadTag, word(old, MARKS * size + slot));
+      const at = oldBase + EVENT_WORDS * ((first + n) & (size - 1));
+      this.#remember(word(old, at + ID), word(old, at + PAYLOAD), word(old, at + MARK));
     }
+    if (size > 0) this.#giveBack(old, oldBase, size);
+  }
+
+  #giveBack(words: Uint32Array, base: number, capacity: number): void {
+    this.#memory.pool.giveBack({ words, base }, wordsFor(capacity));
   }
 }
 
 const EMPTY: Uint32Array = new Uint32Array(0);
+
+function wordsFor(capacity: number): number {
+  return (EVENT_WORDS + HEAD_WORDS) * capacity;
+}
 
 /** Every index used is inside the array. */
 function word(words: Uint32Array, index: number): number {

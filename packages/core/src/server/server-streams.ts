@@ -1,5 +1,5 @@
 import type { StreamRequest } from '../connection.ts';
-import type { HistoryBudget } from '../history-budget.ts';
+import type { HistoryMemory } from '../history-memory.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { keyOf, placeOf } from '../timeline/key.ts';
@@ -12,6 +12,8 @@ export interface ServerStream {
   readonly place: string;
   readonly log: WrittenLog;
   open: number;
+  /** Not found any more by anybody; its log is given back with its last connection. */
+  isForgotten: boolean;
   connections: number;
   lastContext: unknown;
 }
@@ -28,17 +30,17 @@ export class ServerStreams {
   readonly #byKey = new Map<string, ServerStream>();
   readonly #answers = new Map<string, ServerStream[]>();
   readonly #limit: number;
-  readonly #budget: HistoryBudget;
+  readonly #memory: HistoryMemory;
   readonly #streamKey: ((request: StreamRequest) => string | undefined) | undefined;
 
   /** @param limit Streams to remember that nobody reads. */
   constructor(
     limit: number,
-    budget: HistoryBudget,
+    memory: HistoryMemory,
     streamKey: ((request: StreamRequest) => string | undefined) | undefined,
   ) {
     this.#limit = limit;
-    this.#budget = budget;
+    this.#memory = memory;
     this.#streamKey = streamKey;
   }
 
@@ -55,14 +57,15 @@ export class ServerStreams {
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
     const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
     stream.open++;
-    this.#budget.opened();
+    this.#memory.opened();
     return stream;
   }
 
   close(stream: ServerStream, context: unknown): void {
     stream.open--;
     stream.lastContext = context;
-    this.#budget.closed();
+    this.#memory.closed();
+    if (stream.isForgotten && stream.open === 0) stream.log.release();
     if (this.#byKey.get(stream.key) === stream) {
       this.#byKey.delete(stream.key);
       this.#byKey.set(stream.key, stream);
@@ -98,15 +101,16 @@ export class ServerStreams {
     const stream = this.#make('', place);
     const answers = this.#answers.get(place) ?? [];
     answers.unshift(stream);
-    if (answers.length > ANSWERS_REMEMBERED) answers.pop();
+    if (answers.length > ANSWERS_REMEMBERED) forget(answers.pop());
     this.#answers.delete(place);
     this.#answers.set(place, answers);
     return stream;
   }
 
   #make(key: string, place: string): ServerStream {
-    const log = new WrittenLog(this.#budget);
-    return { key, place, log, open: 0, connections: 0, lastContext: undefined };
+    const log = new WrittenLog(this.#memory);
+    const counts = { open: 0, connections: 0 };
+    return { key, place, log, ...counts, isForgotten: false, lastContext: undefined };
   }
 
   /** The longest untouched go first; what is being written to stays. */
@@ -115,13 +119,21 @@ export class ServerStreams {
       const [oldest] = this.#byKey;
       if (oldest === undefined || oldest[1].open > 0) return;
       this.#byKey.delete(oldest[0]);
+      forget(oldest[1]);
     }
     while (this.#answers.size > this.#limit) {
       const [oldest] = this.#answers;
       if (oldest === undefined) return;
       this.#answers.delete(oldest[0]);
+      for (const answer of oldest[1]) forget(answer);
     }
   }
+}
+
+function forget(stream: ServerStream | undefined): void {
+  if (stream === undefined) return;
+  stream.isForgotten = true;
+  if (stream.open === 0) stream.log.release();
 }
 
 function holds(log: WrittenLog, cursor: string): boolean {

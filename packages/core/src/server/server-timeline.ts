@@ -1,5 +1,5 @@
 import type { StreamRequest, StreamTimeline } from '../connection.ts';
-import { HistoryBudget } from '../history-budget.ts';
+import { HistoryMemory } from '../history-memory.ts';
 import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
@@ -22,7 +22,7 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
   const { profiles, generic, requestHeaders, responseHeaders } = known;
   const streams = new ServerStreams(
     options.closedStreams ?? 4096,
-    new HistoryBudget(options.history),
+    new HistoryMemory(options.history),
     options.streamKey,
   );
   const engine: ServerEngine = {

@@ -1,3 +1,5 @@
+import type { HistoryShare } from '../history-memory.ts';
+
 const START = 8;
 const MAX_RUNS = 64;
 /** A shorter run is as well remembered event by event, and would cost an object every few of them. */
@@ -26,8 +28,8 @@ export class WrittenLog {
   reusesIds = false;
   /** Connections are sent different events: what one got says nothing about another. */
   isFiltered = false;
-  /** One array for both tags: a typed array costs some 200 bytes of heap even when it is tiny. */
   #words: Uint32Array = EMPTY;
+  #base = 0;
   #capacity = 0;
   /** The run that the next event may lengthen; every event asks, so it is no object. */
   #runFirst = 0;
@@ -35,17 +37,16 @@ export class WrittenLog {
   #runLength = 0;
   /** Those before it, oldest first. */
   #runs: readonly Run[] = NO_RUNS;
-  readonly #budget: { readonly share: number };
+  readonly #memory: HistoryShare;
 
-  /** @param budget Its share, a power of two: the events to remember at the moment. */
-  constructor(budget: { readonly share: number }) {
-    this.#budget = budget;
+  constructor(memory: HistoryShare) {
+    this.#memory = memory;
   }
 
   append(idTag: number, idNumber: number, payloadTag: number): void {
     const { length } = this;
-    if (length >= this.#capacity && this.#capacity < this.#budget.share) this.#grow();
-    const at = WORDS * (length & (this.#capacity - 1));
+    if (length >= this.#capacity && this.#capacity < this.#memory.share) this.#grow();
+    const at = this.#base + WORDS * (length & (this.#capacity - 1));
     this.#words[at] = idTag;
     this.#words[at + 1] = payloadTag;
     const lengthens = this.#runFirst + this.#runLength === idNumber;
@@ -59,7 +60,7 @@ export class WrittenLog {
     const offset = idNumber - this.#runFirst;
     if (offset >= 0 && offset < this.#runLength) return this.#runIndex + offset;
     for (let index = this.length - 1; this.#remembers(index); index--) {
-      if (this.#words[WORDS * (index & (this.#capacity - 1))] === idTag) return index;
+      if (this.#words[this.#at(index)] === idTag) return index;
     }
     const within = ({ first, length }: Run): boolean =>
       idNumber >= first && idNumber < first + length;
@@ -69,14 +70,26 @@ export class WrittenLog {
 
   /** Whether the event at `index` is this one; asked at every write, so it only compares. */
   isAt(index: number, idTag: number, payloadTag: number): boolean {
-    const at = WORDS * (index & (this.#capacity - 1));
+    const at = this.#at(index);
     return this.#words[at] === idTag && this.#words[at + 1] === payloadTag;
   }
 
   payloadAt(index: number, payloadTag: number): 'same' | 'other' | 'not_remembered' {
     if (!this.#remembers(index)) return 'not_remembered';
-    const before = this.#words[WORDS * (index & (this.#capacity - 1)) + 1];
+    const before = this.#words[this.#at(index) + 1];
     return before === payloadTag ? 'same' : 'other';
+  }
+
+  /** Forgets the tags and gives their memory back. */
+  release(): void {
+    if (this.#capacity > 0) this.#giveBack(this.#words, this.#base, this.#capacity);
+    this.#words = EMPTY;
+    this.#base = 0;
+    this.#capacity = 0;
+  }
+
+  #at(index: number): number {
+    return this.#base + WORDS * (index & (this.#capacity - 1));
   }
 
   #remembers(index: number): boolean {
@@ -96,14 +109,22 @@ export class WrittenLog {
   #grow(): void {
     const size = this.#capacity;
     const old = this.#words;
+    const oldBase = this.#base;
     this.#capacity = Math.max(START, size * 2);
-    this.#words = new Uint32Array(WORDS * this.#capacity);
+    const { words, base } = this.#memory.pool.take(WORDS * this.#capacity);
+    this.#words = words;
+    this.#base = base;
     for (let index = Math.max(0, this.length - size); index < this.length; index++) {
-      const from = WORDS * (index & (size - 1));
-      const to = WORDS * (index & (this.#capacity - 1));
-      this.#words[to] = old[from] ?? 0;
-      this.#words[to + 1] = old[from + 1] ?? 0;
+      const from = oldBase + WORDS * (index & (size - 1));
+      const to = this.#at(index);
+      words[to] = old[from] ?? 0;
+      words[to + 1] = old[from + 1] ?? 0;
     }
+    if (size > 0) this.#giveBack(old, oldBase, size);
+  }
+
+  #giveBack(words: Uint32Array, base: number, capacity: number): void {
+    this.#memory.pool.giveBack({ words, base }, WORDS * capacity);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { StreamObserver, StreamRequest, StreamTimeline } from '../connection.ts';
-import { HistoryBudget } from '../history-budget.ts';
+import { HistoryMemory } from '../history-memory.ts';
 import type { BinaryDecoder } from '../messages.ts';
 import { candidatesFor, signsMet } from '../profile/candidates.ts';
 import { parsePlace } from '../profile/place.ts';
@@ -42,7 +42,7 @@ export function createClientTimeline(options: TimelineOptions): StreamTimeline {
 
 function createEngine(options: TimelineOptions): Engine {
   const { identity = 'payload' } = options;
-  const history = new HistoryBudget(options.history);
+  const history = new HistoryMemory(options.history);
   return {
     ...profilesOf(options.profiles),
     history,

@@ -1,5 +1,5 @@
 import type { StreamObserver, StreamRequest } from '../connection.ts';
-import type { HistoryBudget } from '../history-budget.ts';
+import type { HistoryMemory } from '../history-memory.ts';
 import type { BinaryDecoder } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Place } from '../profile/place.ts';
@@ -28,5 +28,5 @@ export interface Engine {
   readonly streamKey: ((request: StreamRequest) => string | undefined) | undefined;
   readonly observer: StreamObserver;
   readonly decodeBinary: BinaryDecoder | undefined;
-  readonly history: HistoryBudget;
+  readonly history: HistoryMemory;
 }

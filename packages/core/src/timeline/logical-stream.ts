@@ -1,6 +1,6 @@
 import type { ConnectionEnd, Transport } from '../connection.ts';
 import { SeenEvents } from '../history.ts';
-import type { HistoryBudget } from '../history-budget.ts';
+import type { HistoryMemory } from '../history-memory.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 
 /** A connection that is over, as its successor needs it. */
@@ -36,8 +36,13 @@ export class StreamState {
   /** Idempotency keys, where the configuration names their place. */
   keys: SeenEvents | undefined;
 
-  constructor(history: HistoryBudget) {
+  constructor(history: HistoryMemory) {
     this.seen = new SeenEvents(history);
+  }
+
+  release(): void {
+    this.seen.release();
+    this.keys?.release();
   }
 }
 
@@ -94,9 +99,9 @@ export class LogicalStream {
   listed = false;
   older: LogicalStream | undefined;
   newer: LogicalStream | undefined;
-  readonly #history: HistoryBudget;
+  readonly #history: HistoryMemory;
 
-  constructor({ place, origin, session }: Whereabouts, history: HistoryBudget) {
+  constructor({ place, origin, session }: Whereabouts, history: HistoryMemory) {
     this.place = place;
     this.origin = origin;
     this.session = session;
@@ -124,5 +129,11 @@ export class LogicalStream {
 
   leave(connection: OpenConnection): void {
     this.open = this.open.filter((other) => other !== connection);
+  }
+
+  /** Gives the memory of its events back, when nobody will ask for it any more. */
+  release(): void {
+    this.main.release();
+    for (const state of this.named?.values() ?? []) state.release();
   }
 }

@@ -1,5 +1,5 @@
 import { relate } from '../cursor/relate.ts';
-import type { HistoryBudget } from '../history-budget.ts';
+import type { HistoryMemory } from '../history-memory.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { EndedConnection, Whereabouts } from './logical-stream.ts';
 import { LogicalStream } from './logical-stream.ts';
@@ -30,7 +30,7 @@ export interface RegistryLimits {
   readonly reconnectWindow: number;
   /** Closed logical streams to remember; the longest closed are forgotten first. */
   readonly closedStreams: number;
-  readonly history: HistoryBudget;
+  readonly history: HistoryMemory;
 }
 
 /** Finds the logical stream that a request continues: rules L1 to L5. */
@@ -167,6 +167,7 @@ export class StreamRegistry {
     this.#unlink(stream);
     for (const key of stream.keys) drop(this.#byKey, key, stream);
     drop(this.#byPlace, stream.place, stream);
+    stream.release();
   }
 }
 

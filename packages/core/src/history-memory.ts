@@ -1,14 +1,24 @@
+import { WordPool } from './word-pool.ts';
+
 const EVENTS = 8192;
 const LEAST_SHARE = 64;
 const LARGEST_SHARE = 16_384;
 
+/** What a history takes its memory from, and how much of it. */
+export interface HistoryShare {
+  /** Events. A power of two, as histories are indexed by masks: 64 to 16,384. */
+  readonly share: number;
+  readonly pool: WordPool;
+}
+
 /**
- * How many events one stream may remember: a common budget divided among the open connections.
- * Divided when one opens or closes, because a full history asks at every event.
+ * Where the histories of all streams lie, and how many events each may hold: a common budget divided
+ * among the open connections. Divided when one opens or closes, because a full history asks at every
+ * event.
  */
-export class HistoryBudget {
-  /** A power of two, as histories are indexed by masks: never fewer than 64, nor above 16,384. */
+export class HistoryMemory implements HistoryShare {
   share = 0;
+  readonly pool: WordPool = new WordPool();
   readonly #events: number;
   #connections = 0;
 
