@@ -14,3 +14,5 @@ export type { RecordedExchange, TimelineStep } from './recording-timeline.ts';
 export { RecordingConnection, RecordingTimeline } from './recording-timeline.ts';
 export type { NodeRun, NodeRunOptions } from './run-node.ts';
 export { runNode } from './run-node.ts';
+export type { SessionServer, SessionServerOptions } from './session-server.ts';
+export { sessionProfile, startSessionServer } from './session-server.ts';
