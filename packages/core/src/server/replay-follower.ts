@@ -1,4 +1,4 @@
-import type { WrittenLog } from './written-log.ts';
+import type { Numbered, WrittenLog } from './written-log.ts';
 
 /**
  * Follows one connection along the log of its stream: which of its events were written before, and
@@ -6,16 +6,16 @@ import type { WrittenLog } from './written-log.ts';
  * broadcast to many readers at two array reads an event.
  */
 export class ReplayFollower {
+  readonly #log: WrittenLog;
+  /** Index of the log entry that comes next here; −1 until the first event is placed. */
+  #next = -1;
+  #replaying: boolean;
   /** Events written again before the first new one. */
   replayed = 0;
   /** Of these, the ones that the reader had acknowledged. */
   repeated = 0;
   /** Index of the event that a perfect replay begins with; `undefined` when nobody can tell. */
   wanted: number | undefined;
-  readonly #log: WrittenLog;
-  /** Index of the log entry that comes next here; −1 until the first event is placed. */
-  #next = -1;
-  #replaying: boolean;
 
   /** @param resumes the request carries a cursor. */
   constructor(log: WrittenLog, resumes: boolean) {
@@ -31,8 +31,8 @@ export class ReplayFollower {
   }
 
   /** @returns the index at which the event was written before; `undefined` when it is new. */
-  follow(idTag: number, idNumber: number, payloadTag: number): number | undefined {
-    const index = this.#place(idTag, idNumber, payloadTag);
+  follow(idTag: number, payloadTag: number, event: Numbered): number | undefined {
+    const index = this.#place(idTag, payloadTag, event);
     if (index === undefined) this.#replaying = false;
     else if (this.#replaying) {
       this.replayed++;
@@ -49,7 +49,7 @@ export class ReplayFollower {
     if (this.#next >= 0 && this.#log.length - this.#next > 1) this.#log.isFiltered = true;
   }
 
-  #place(idTag: number, idNumber: number, payloadTag: number): number | undefined {
+  #place(idTag: number, payloadTag: number, event: Numbered): number | undefined {
     const log = this.#log;
     const expected = this.#next;
     if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
@@ -57,18 +57,17 @@ export class ReplayFollower {
       return expected;
     }
     if (expected >= 0 && log.isFiltered) return undefined;
-    if (expected === log.length || log.length === 0)
-      return this.#append(idTag, idNumber, payloadTag);
-    const found = log.find(idTag, idNumber);
+    if (expected === log.length || log.length === 0) return this.#append(idTag, payloadTag, event);
+    const found = log.find(idTag, event);
     // Not what follows here, and not the beginning of a replay: others were sent what this was not.
     if (expected >= 0) log.isFiltered = true;
-    if (found === undefined) return this.#append(idTag, idNumber, payloadTag);
+    if (found === undefined) return this.#append(idTag, payloadTag, event);
     this.#next = found + 1;
     return found;
   }
 
-  #append(idTag: number, idNumber: number, payloadTag: number): undefined {
-    this.#log.append(idTag, idNumber, payloadTag);
+  #append(idTag: number, payloadTag: number, event: Numbered): undefined {
+    this.#log.append(idTag, payloadTag, event);
     this.#next = this.#log.length;
   }
 }

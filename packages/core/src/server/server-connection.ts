@@ -28,6 +28,8 @@ import { declaredBy } from './declared.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import type { ServerStream, ServerStreams } from './server-streams.ts';
 import { wantedIndex } from './wanted-index.ts';
+import type { Numbered } from './written-log.ts';
+import { numberedBy } from './written-log.ts';
 
 export interface ServerEngine {
   readonly streams: ServerStreams;
@@ -42,11 +44,15 @@ type Evidence = { -readonly [K in keyof ServerEvidence]: ServerEvidence[K] };
 
 /** One event stream that this process answers with; judged by what it wrote before (V1–V9). */
 export class ServerConnection implements StreamConnection, SseSink {
-  readonly role = 'server';
+  // What every event touches comes first and so shares a cache line or two.
+  events = 0;
+  settled = false;
+  #sawId = false;
+  #profile: CompiledProfile;
+  #scanner: SseScanner | undefined;
+  readonly #follower: ReplayFollower;
   readonly transport: Transport;
   readonly ordinal: number;
-  settled = false;
-  events = 0;
   context: unknown;
   readonly previous: unknown;
   readonly #engine: ServerEngine;
@@ -54,17 +60,13 @@ export class ServerConnection implements StreamConnection, SseSink {
   /** Let go once the stream is judged: it may stay open for days. */
   #facts: HeaderFacts | undefined;
   #status: number | undefined;
-  #profile: CompiledProfile;
   #cursor: string | undefined;
   #evidence: Evidence | undefined;
   #verdict: Verdict | undefined;
-  #scanner: SseScanner | undefined;
   #subject: Subject | undefined;
   #epoch: string | undefined;
   #epochIsSession = false;
   #firstId: string | undefined;
-  #sawId = false;
-  readonly #follower: ReplayFollower;
   #over = false;
 
   constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts) {
@@ -77,6 +79,10 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.ordinal = this.#stream.connections++;
     this.previous = this.#stream.lastContext;
     this.#follower = new ReplayFollower(this.#stream.log, this.#cursor !== undefined);
+  }
+
+  get role(): 'server' {
+    return 'server';
   }
 
   get resumeRequested(): boolean {
@@ -161,7 +167,7 @@ export class ServerConnection implements StreamConnection, SseSink {
     if (hasId) this.#sawId = true;
     const first = this.settled || !hasId ? undefined : scanner.lastEventId;
     const idTag = hasId ? scanner.idTag : 0;
-    this.#written(idTag, scanner.idNumber, scanner.payloadTag, first);
+    this.#written(idTag, scanner.payloadTag, scanner, first);
   }
 
   #readEvent(scanner: SseScanner): void {
@@ -174,18 +180,16 @@ export class ServerConnection implements StreamConnection, SseSink {
     const { position } = facts;
     if (position !== undefined) this.#sawId = true;
     const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
-    const number =
-      position !== undefined && /^(0|[1-9]\d{0,14})$/.test(position) ? Number(position) : -1;
-    this.#written(tag, number, scanner.payloadTag, position);
+    this.#written(tag, scanner.payloadTag, numberedBy(position), position);
   }
 
-  #written(idTag: number, idNumber: number, payloadTag: number, id: string | undefined): void {
+  #written(idTag: number, payloadTag: number, event: Numbered, id: string | undefined): void {
     this.events++;
-    if (this.events === 1) this.#writtenFirst(idTag, idNumber, payloadTag, id);
-    else if (idTag !== 0) this.#follower.follow(idTag, idNumber, payloadTag);
+    if (this.events === 1) this.#writtenFirst(idTag, payloadTag, event, id);
+    else if (idTag !== 0) this.#follower.follow(idTag, payloadTag, event);
   }
 
-  #writtenFirst(idTag: number, idNumber: number, payloadTag: number, id: string | undefined): void {
+  #writtenFirst(idTag: number, payloadTag: number, event: Numbered, id: string | undefined): void {
     this.#firstId = id;
     if (idTag === 0) {
       this.#first(undefined, undefined, 'not_remembered');
@@ -193,7 +197,7 @@ export class ServerConnection implements StreamConnection, SseSink {
     }
     const { log } = this.#stream;
     const before = log.length;
-    const index = this.#follower.follow(idTag, idNumber, payloadTag);
+    const index = this.#follower.follow(idTag, payloadTag, event);
     const payload = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
     this.#first(id, index, payload, before);
     if (this.#evidence === undefined && payload === 'other') log.reusesIds = true;

@@ -10,11 +10,9 @@ import { declaredBy } from './declared.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import { wantedIndex } from './wanted-index.ts';
 import type { WrittenLog } from './written-log.ts';
+import { numberedBy } from './written-log.ts';
 
 type Evidence = { -readonly [K in keyof ServerEvidence]: ServerEvidence[K] };
-
-/** Latin digits without a leading zero, short enough to be exact as a double. */
-const NUMBER = /^(0|[1-9]\d{0,14})$/;
 
 /** One logical stream on one connection, as the process that writes it sees it (V1–V9). */
 export class ServerLane {
@@ -136,8 +134,7 @@ export class ServerLane {
 
   #follow(position: string | undefined, payloadTag: number): number | undefined {
     if (position === undefined) return undefined;
-    const number = NUMBER.test(position) ? Number(position) : -1;
-    return this.#follower.follow(idTagOf(position), number, payloadTag);
+    return this.#follower.follow(idTagOf(position), payloadTag, numberedBy(position));
   }
 
   #answer(

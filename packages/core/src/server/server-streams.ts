@@ -4,7 +4,7 @@ import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { keyOf, placeOf } from '../timeline/key.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
-import { WrittenLog } from './written-log.ts';
+import { numberedBy, WrittenLog } from './written-log.ts';
 
 /** A logical stream as its server sees it: whoever reads it, one log is written to them. */
 export interface ServerStream {
@@ -56,6 +56,15 @@ export class ServerStreams {
       own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
     const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
+    stream.open++;
+    this.#memory.opened();
+    return stream;
+  }
+
+  /** R19: a stream inside a connection that carries several. */
+  openNamed({ key, place }: ServerStream, name: string): ServerStream {
+    const named = `${key} ${name}`;
+    const stream = this.#byKey.get(named) ?? this.#newShared(named, place);
     stream.open++;
     this.#memory.opened();
     return stream;
@@ -137,6 +146,5 @@ function forget(stream: ServerStream | undefined): void {
 }
 
 function holds(log: WrittenLog, cursor: string): boolean {
-  const number = /^(0|[1-9]\d{0,14})$/.test(cursor) ? Number(cursor) : -1;
-  return log.find(idTagOf(cursor), number) !== undefined;
+  return log.find(idTagOf(cursor), numberedBy(cursor)) !== undefined;
 }

@@ -14,6 +14,20 @@ interface Run {
   readonly length: number;
 }
 
+/**
+ * The id of an event as a number, NaN or below 0 when it is none. Read from where it lies, because
+ * V8 may make an object of a number that is handed on.
+ */
+export interface Numbered {
+  readonly idNumber: number;
+}
+
+const NO_NUMBER: Numbered = { idNumber: -1 };
+
+export function numberedBy(id: string | undefined): Numbered {
+  return id !== undefined && /^(0|[1-9]\d{0,14})$/.test(id) ? { idNumber: Number(id) } : NO_NUMBER;
+}
+
 const NO_RUNS: readonly Run[] = [];
 
 /**
@@ -24,10 +38,6 @@ const NO_RUNS: readonly Run[] = [];
 export class WrittenLog {
   /** Events entered, the forgotten ones included: the index of the next. */
   length = 0;
-  /** Ids mean another event on another connection: a counter for each, say. */
-  reusesIds = false;
-  /** Connections are sent different events: what one got says nothing about another. */
-  isFiltered = false;
   #words: Uint32Array = EMPTY;
   #base = 0;
   #capacity = 0;
@@ -35,7 +45,11 @@ export class WrittenLog {
   #runFirst = 0;
   #runIndex = 0;
   #runLength = 0;
-  /** Those before it, oldest first. */
+  /** Ids mean another event on another connection: a counter for each, say. */
+  reusesIds = false;
+  /** Connections are sent different events: what one got says nothing about another. */
+  isFiltered = false;
+  /** Runs before the current one, oldest first. */
   #runs: readonly Run[] = NO_RUNS;
   readonly #memory: HistoryShare;
 
@@ -43,20 +57,20 @@ export class WrittenLog {
     this.#memory = memory;
   }
 
-  append(idTag: number, idNumber: number, payloadTag: number): void {
+  append(idTag: number, payloadTag: number, event: Numbered): void {
     const { length } = this;
     if (length >= this.#capacity && this.#capacity < this.#memory.share) this.#grow();
     const at = this.#base + WORDS * (length & (this.#capacity - 1));
     this.#words[at] = idTag;
     this.#words[at + 1] = payloadTag;
-    const lengthens = this.#runFirst + this.#runLength === idNumber;
+    const lengthens = this.#runFirst + this.#runLength === event.idNumber;
     if (lengthens && this.#runIndex + this.#runLength === length) this.#runLength++;
-    else if (idNumber >= 0) this.#startRun(idNumber);
+    else if (event.idNumber >= 0) this.#startRun(event);
     this.length = length + 1;
   }
 
   /** Index of the latest event with this id; `undefined` when it is not remembered. */
-  find(idTag: number, idNumber: number): number | undefined {
+  find(idTag: number, { idNumber }: Numbered): number | undefined {
     const offset = idNumber - this.#runFirst;
     if (offset >= 0 && offset < this.#runLength) return this.#runIndex + offset;
     for (let index = this.length - 1; this.#remembers(index); index--) {
@@ -96,12 +110,12 @@ export class WrittenLog {
     return index >= 0 && index < this.length && index >= this.length - this.#capacity;
   }
 
-  #startRun(first: number): void {
+  #startRun(event: Numbered): void {
     if (this.#runLength >= SHORTEST_RUN) {
       const run = { first: this.#runFirst, index: this.#runIndex, length: this.#runLength };
       this.#runs = [...this.#runs.slice(1 - MAX_RUNS), run];
     }
-    this.#runFirst = first;
+    this.#runFirst = event.idNumber;
     this.#runIndex = this.length;
     this.#runLength = 1;
   }
