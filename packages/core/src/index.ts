@@ -36,6 +36,8 @@ export type { ServerEvidence } from './server/classify-server.ts';
 export { classifyServer } from './server/classify-server.ts';
 export { createServerTimeline } from './server/server-timeline.ts';
 export { ShapeError } from './shape.ts';
+export type { JoinedTimeline, TimelineMember } from './shared-timeline.ts';
+export { joinTimeline } from './shared-timeline.ts';
 export type { TimelineOptions } from './timeline/client-timeline.ts';
 export { createClientTimeline } from './timeline/client-timeline.ts';
 export type { Identity } from './timeline/engine.ts';

@@ -24,7 +24,8 @@ export interface TimelineOptions {
   readonly closedStreams?: number;
   /** Events remembered over all open streams, shared among them; each keeps 64. Default 8,192. */
   readonly history?: number;
-  readonly decodeBinary?: BinaryDecoder;
+  /** Asked for anew with each connection. */
+  readonly decodeBinary?: BinaryDecoder | undefined;
   readonly observer: StreamObserver;
 }
 
@@ -50,7 +51,9 @@ function createEngine(options: TimelineOptions): Engine {
     identityKeys: typeof identity === 'string' ? [] : identity.map(parsePlace),
     streamKey: options.streamKey,
     observer: options.observer,
-    decodeBinary: options.decodeBinary,
+    get decodeBinary() {
+      return options.decodeBinary;
+    },
     registry: new StreamRegistry({
       reconnectWindow: options.reconnectWindow ?? RECONNECT_WINDOW,
       closedStreams: options.closedStreams ?? CLOSED_STREAMS,
