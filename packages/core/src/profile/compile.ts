@@ -1,10 +1,10 @@
-import { CODEC_NAMES, codecFromPattern, codecNamed } from '../cursor/codecs.ts';
 import type { CodecChoice } from '../cursor/relate.ts';
+import { codecChoices } from './codec-choices.ts';
 import type { CompiledCondition } from './condition.ts';
 import { compileCondition, onePart } from './condition.ts';
 import type { Place, PlacePart, PlaceSource } from './place.ts';
 import { parsePlace } from './place.ts';
-import type { CodecItem, CodecSpec, Condition, MessageFormat, Profile } from './profile.ts';
+import type { Condition, MessageFormat, Profile } from './profile.ts';
 
 export interface Sign {
   readonly condition: CompiledCondition;
@@ -56,6 +56,10 @@ export interface CompiledProfile {
   readonly origin: readonly CompiledCondition[];
   readonly refused: readonly CompiledCondition[];
   readonly control: readonly CompiledCondition[];
+  /** Signals that no frame can give, asked once; the lists above leave them out. */
+  readonly inHeaders: Readonly<
+    Record<'resumed' | 'reset' | 'origin', readonly CompiledCondition[]>
+  >;
   readonly payload: Place | undefined;
   readonly identity: readonly Place[];
   readonly neverResumes: boolean;
@@ -100,6 +104,7 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
   return {
     ...described,
     ...needs(described),
+    ...splitSignals(described),
     path: pattern(match.path),
     key: pattern(profile.key),
     name: profile.name,
@@ -108,7 +113,7 @@ function compile(profile: Profile, builtIn: boolean): CompiledProfile {
     transport: match.transport,
     signsNeeded: match.signsNeeded ?? 1,
     messages: profile.messages ?? (match.transport === 'websocket' ? 'json' : 'sse'),
-    choices: codecChoices(cursor.codec ?? ['int', 'opaque'], cursor),
+    choices: codecChoices(cursor),
     start: new Set(cursor.start),
     separator: cursor.separator ?? '_',
     needsEpoch: cursor.needsEpoch ?? false,
@@ -155,31 +160,6 @@ function readConditions({ match, cursor, epoch, ...profile }: Profile): Describe
   };
 }
 
-function codecChoices(spec: CodecSpec, cursor: NonNullable<Profile['cursor']>): CodecChoice[] {
-  const { dense = false, means = 'last', separator } = cursor;
-  const items = (Array.isArray(spec) ? spec : [spec]) as readonly (
-    | CodecItem
-    | CodecItem['codec']
-  )[];
-  return items.map((entry) => {
-    const item: CodecItem =
-      typeof entry === 'object' && 'codec' in entry ? entry : { codec: entry };
-    return {
-      codec:
-        typeof item.codec === 'string'
-          ? codecNamed(known(item.codec), item.separator ?? separator)
-          : codecFromPattern(item.codec.pattern, known(item.codec.order)),
-      dense: item.dense ?? dense,
-      means: item.means ?? means,
-    };
-  });
-}
-
-function known<T extends string>(name: T): T {
-  if ((CODEC_NAMES as readonly string[]).includes(name)) return name;
-  throw new SyntaxError(`codec "${name}" is unknown: expected one of ${CODEC_NAMES.join(', ')}`);
-}
-
 type DescribedPlaces = Pick<
   CompiledProfile,
   | 'stream'
@@ -202,6 +182,8 @@ type DescribedConditions = Pick<
   CompiledProfile,
   'signs' | 'count' | 'epochWhen' | 'resumed' | 'reset' | 'origin' | 'refused' | 'control'
 >;
+
+type SignalLists = Pick<CompiledProfile, 'resumed' | 'reset' | 'origin' | 'refused'>;
 
 type Described = DescribedPlaces & DescribedConditions;
 
@@ -246,6 +228,30 @@ function needs(
 }
 
 const isOfFrame = ({ source }: PlacePart): boolean => source === 'json' || source === 'sse';
+
+function splitSignals({
+  resumed,
+  reset,
+  origin,
+  refused,
+}: DescribedConditions): Pick<CompiledProfile, keyof SignalLists | 'inHeaders'> {
+  const ofFrame = ({ parts }: CompiledCondition): boolean =>
+    parts.some((part) => isOfFrame(part) || part.source === 'codec' || part.source === 'close');
+  const frames = (all: readonly CompiledCondition[]): CompiledCondition[] => all.filter(ofFrame);
+  const headers = (all: readonly CompiledCondition[]): CompiledCondition[] =>
+    all.filter((condition) => !ofFrame(condition));
+  return {
+    resumed: frames(resumed),
+    reset: frames(reset),
+    origin: frames(origin),
+    refused: frames(refused),
+    inHeaders: {
+      resumed: headers(resumed),
+      reset: [...headers(reset), ...headers(refused)],
+      origin: headers(origin),
+    },
+  };
+}
 
 /** The scanner knows the event's id; any other position has to be read. */
 function isEventIdAlone(received: readonly Place[]): boolean {

@@ -58,7 +58,10 @@ function applyHeaders(lane: Lane, profile: CompiledProfile, subject: Subject): v
   evidence.oldestText ??= readFirst(profile.oldest, subject, separator) || undefined;
   evidence.windowSize ??= sizeOf(readFirst(profile.windowSize, subject, separator));
   evidence.declaredDense ||= subject.continuity?.get('dense') === true;
-  if (anyHolds(profile.reset, subject) || anyHolds(profile.refused, subject)) evidence.reset = true;
+  const { resumed, reset, origin } = profile.inHeaders;
+  evidence.declaredResumed ||= anyHolds(resumed, subject);
+  evidence.reset ||= anyHolds(reset, subject);
+  evidence.origin ||= anyHolds(origin, subject);
 }
 
 /**
