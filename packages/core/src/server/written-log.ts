@@ -28,8 +28,6 @@ export function numberedBy(id: string | undefined): Numbered {
   return id !== undefined && /^(0|[1-9]\d{0,14})$/.test(id) ? { idNumber: Number(id) } : NO_NUMBER;
 }
 
-const NO_RUNS: readonly Run[] = [];
-
 /**
  * What this process has written on one logical stream, in order: 31-bit tags of the latest events
  * in a ring, and runs of consecutive integers, which reach back much further. Only events with an
@@ -50,7 +48,7 @@ export class WrittenLog {
   /** Connections are sent different events: what one got says nothing about another. */
   isFiltered = false;
   /** Runs before the current one, oldest first. */
-  #runs: readonly Run[] = NO_RUNS;
+  #runs: Run[] | undefined;
   readonly #memory: HistoryShare;
 
   constructor(memory: HistoryShare) {
@@ -78,7 +76,7 @@ export class WrittenLog {
     }
     const within = ({ first, length }: Run): boolean =>
       idNumber >= first && idNumber < first + length;
-    const run = this.#runs.findLast(within);
+    const run = this.#runs?.findLast(within);
     return run && run.index + idNumber - run.first;
   }
 
@@ -112,8 +110,9 @@ export class WrittenLog {
 
   #startRun(event: Numbered): void {
     if (this.#runLength >= SHORTEST_RUN) {
-      const run = { first: this.#runFirst, index: this.#runIndex, length: this.#runLength };
-      this.#runs = [...this.#runs.slice(1 - MAX_RUNS), run];
+      this.#runs ??= [];
+      this.#runs.push({ first: this.#runFirst, index: this.#runIndex, length: this.#runLength });
+      if (this.#runs.length > MAX_RUNS) this.#runs.shift();
     }
     this.#runFirst = event.idNumber;
     this.#runIndex = this.length;
