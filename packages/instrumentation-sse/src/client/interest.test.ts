@@ -4,7 +4,8 @@ import {
   interestIn,
   isEventStream,
   isRedirect,
-  mayResumeByQuery,
+  mayAnnounceMove,
+  mayContinue,
 } from './interest.ts';
 
 test.each([
@@ -64,8 +65,19 @@ test.each([
   expect(carriesEventStream(headers)).toBe(stream);
 });
 
-test('L3: only a GET with a query is worth a question', () => {
-  expect(mayResumeByQuery('GET', '/feed?since=7')).toBe(true);
-  expect(mayResumeByQuery('POST', '/feed?since=7')).toBe(false);
-  expect(mayResumeByQuery('GET', '/feed')).toBe(false);
+test.each([
+  ['GET', '/feed?since=7', true],
+  ['GET', '/feed', false],
+  ['GET', '/session/7/upgrade', false],
+  ['POST', '/feed?since=7', false],
+  ['POST', '/session/7/upgrade', true],
+  ['POST', '/session/7/upgrade?from=3', true],
+  ['POST', '/session/7/upgrades', false],
+])('L3, M1: whether %s %s is worth a question: %s', (method, target, isWorthIt) => {
+  expect(mayContinue(method, target)).toBe(isWorthIt);
+});
+
+test('M1: only a POST announces a move', () => {
+  expect(mayAnnounceMove('POST', '/session/7/upgrade')).toBe(true);
+  expect(mayAnnounceMove('GET', '/session/7/upgrade')).toBe(false);
 });

@@ -28,10 +28,15 @@ export function interestIn(method: string, accept: string | undefined, resumes: 
 /**
  * Whether it is worth asking the timeline about a request that shows no interest in a stream. It is
  * asked about few: a cursor that is in no header is in the query, and a POST without a cursor is a
- * stream of its own (L3).
+ * stream of its own (L3) unless it announces a move.
  */
-export function mayResumeByQuery(method: string, target: string): boolean {
-  return method === 'GET' && target.includes('?');
+export function mayContinue(method: string, target: string): boolean {
+  return method === 'GET' ? target.includes('?') : mayAnnounceMove(method, target);
+}
+
+/** M1: `POST /session/{id}/upgrade`. */
+export function mayAnnounceMove(method: string, target: string): boolean {
+  return method === 'POST' && /\/upgrade(?:\?|$)/.test(target);
 }
 
 /** @param mediaType Value of a Content-Type header, with or without parameters. */

@@ -8,7 +8,7 @@ import { HttpEntry } from './http-entry.ts';
 import { standInFrontLate } from './http-modules.ts';
 import { activeHttpSpan } from './http-span.ts';
 import type { Interest } from './interest.ts';
-import { carriesEventStream, interestIn, isRedirect, mayResumeByQuery } from './interest.ts';
+import { carriesEventStream, interestIn, isRedirect, mayContinue } from './interest.ts';
 import { followBody, unwatchRequest, watchRequest } from './node-http-carriers.ts';
 import { requestHeaders, responseHeaders, streamRequestOf } from './node-http-request.ts';
 
@@ -110,7 +110,7 @@ export class NodeHttpTap {
   #opened(request: ClientRequest, interest: Interest): FollowedStream | undefined {
     if (interest === 'expect') return undefined;
     const watched = interest === 'watch';
-    if (watched && !mayResumeByQuery(request.method, request.path)) return undefined;
+    if (watched && !mayContinue(request.method, request.path)) return undefined;
     const asked = streamRequestOf(request);
     if (watched && !this.#attempts.wants(asked)) return undefined;
     const httpSpan = activeHttpSpan();

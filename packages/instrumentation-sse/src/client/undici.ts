@@ -6,7 +6,7 @@ import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import { headerLookup } from './headers.ts';
 import type { Interest } from './interest.ts';
-import { carriesEventStream, isRedirect, mayResumeByQuery } from './interest.ts';
+import { carriesEventStream, isRedirect, mayAnnounceMove, mayContinue } from './interest.ts';
 import type { PublicationScope } from './publish-scope.ts';
 import { scopePublications } from './publish-scope.ts';
 import type { Redirects } from './redirects.ts';
@@ -85,7 +85,8 @@ export class UndiciTap {
     const interest = interestOf(request);
     if (interest === 'pass') return undefined;
     const active = context.active();
-    const body = interest === 'watch' ? undefined : keepSentBody(request);
+    const isRead = interest !== 'watch' || mayAnnounceMove(request.method, request.path);
+    const body = isRead ? keepSentBody(request) : undefined;
     const stream =
       this.#continued(request, active) ?? this.#opened(request, interest, active, body);
     if (stream !== undefined) {
@@ -115,7 +116,7 @@ export class UndiciTap {
   ): FollowedStream | undefined {
     if (interest === 'expect') return undefined;
     const watched = interest === 'watch';
-    if (watched && !mayResumeByQuery(request.method, request.path)) return undefined;
+    if (watched && !mayContinue(request.method, request.path)) return undefined;
     const asked = streamRequestOf(request, body?.read);
     if (watched && !this.#attempts.wants(asked)) return undefined;
     const attributes = httpAttributes(asked.method, asked.origin);
