@@ -9,6 +9,8 @@ import { profilesOf } from '../timeline/options.ts';
 import { factsOf } from '../timeline/request-facts.ts';
 import type { ServerEngine } from './server-connection.ts';
 import { ServerConnection } from './server-connection.ts';
+import type { SocketEngine } from './server-lanes.ts';
+import { ServerSocket } from './server-socket.ts';
 import { ServerStreams } from './server-streams.ts';
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
@@ -37,8 +39,20 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     responseHeaders: NO_HEADERS,
     status: undefined,
   });
+  const sockets: SocketEngine = {
+    streams,
+    observer: options.observer,
+    profiles,
+    generic: generic.websocket,
+    identity: typeof options.identity === 'string' ? options.identity : 'payload',
+    responseHeaders,
+    decodeBinary: options.decodeBinary,
+  };
   return {
-    open: (request) => new ServerConnection(engine, request, read(request)),
+    open: (request) =>
+      request.transport === 'websocket'
+        ? new ServerSocket(sockets, request, read(request))
+        : new ServerConnection(engine, request, read(request)),
     wants: (request) => {
       if (!known.mayCarryCursor(request)) return false;
       const facts = read(request);

@@ -125,7 +125,7 @@ export function keyTagOf(engine: Engine, profile: CompiledProfile, frame: Frame)
 
 /** @param scanned the tag of the data bytes, where a scanner made one. */
 export function payloadTagOf(
-  engine: Engine,
+  engine: Pick<Engine, 'identity'>,
   profile: CompiledProfile,
   frame: Frame,
   scanned: number | undefined,

@@ -11,9 +11,12 @@ import type { ProfileChoice } from './profile-choice.ts';
 const HELD_MESSAGES = 16;
 const HELD_SIZE = 65_536;
 
+/** Which protocol the messages are read as. */
+export type Protocol = Pick<ProfileChoice, 'profile' | 'isOpen' | 'frameRead' | 'giveUp'>;
+
 export interface Exchange {
   readonly data: MessageData;
-  /** Sent by this client. */
+  /** Sent by the client. */
   readonly own: boolean;
 }
 
@@ -29,13 +32,13 @@ export interface MessageSink {
  * its control frames, so the first few are held back, bounded, and read once it is.
  */
 export class Messages {
-  readonly #choice: ProfileChoice;
+  readonly #choice: Protocol;
   readonly #decodeBinary: BinaryDecoder | undefined;
   readonly #sink: MessageSink;
   #held: Exchange[] = [];
   #size = 0;
 
-  constructor(choice: ProfileChoice, decodeBinary: BinaryDecoder | undefined, sink: MessageSink) {
+  constructor(choice: Protocol, decodeBinary: BinaryDecoder | undefined, sink: MessageSink) {
     this.#choice = choice;
     this.#decodeBinary = decodeBinary;
     this.#sink = sink;

@@ -1,0 +1,238 @@
+import type {
+  StreamConnection,
+  StreamObserver,
+  StreamReport,
+  StreamRequest,
+} from '../connection.ts';
+import type { BinaryDecoder, Message } from '../messages.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
+import type { Subject } from '../profile/place.ts';
+import { readFirst } from '../profile/place.ts';
+import type { Identity } from '../timeline/engine.ts';
+import { claimOf, withSent } from '../timeline/facts.ts';
+import { Frame, itemsOf, payloadTagOf, readFrame } from '../timeline/frame.ts';
+import type { RequestFacts } from '../timeline/request-facts.ts';
+import type { RefusedReason } from '../verdict.ts';
+import { ServerLane } from './server-lane.ts';
+import type { ServerStream, ServerStreams } from './server-streams.ts';
+import { StreamNames } from './stream-names.ts';
+
+/** What all accepted WebSockets of one timeline share. */
+export interface SocketEngine {
+  readonly streams: ServerStreams;
+  readonly observer: StreamObserver;
+  readonly profiles: readonly CompiledProfile[];
+  readonly generic: CompiledProfile;
+  readonly identity: Exclude<Identity, readonly string[]>;
+  readonly responseHeaders: readonly string[];
+  readonly decodeBinary: BinaryDecoder | undefined;
+}
+
+interface Named {
+  readonly lane: ServerLane;
+  readonly stream: ServerStream;
+  readonly sent: unknown[];
+}
+
+/** Messages of the client that places may still look into; older ones were answered long ago. */
+const SENT_REMEMBERED = 8;
+const MOST_NAMES = 4096;
+
+/** The logical streams of one accepted WebSocket (R19): the connection itself, and those it names. */
+export class ServerLanes {
+  readonly ordinal: number;
+  readonly previous: unknown;
+  readonly #engine: SocketEngine;
+  readonly #connection: StreamConnection;
+  readonly #stream: ServerStream;
+  readonly #main: ServerLane;
+  #profile: CompiledProfile;
+  #named: Map<string, Named> | undefined;
+  #names: StreamNames | undefined;
+  #sent: unknown[] | undefined;
+  #hasAsked = false;
+
+  constructor(
+    engine: SocketEngine,
+    connection: StreamConnection,
+    request: StreamRequest,
+    facts: RequestFacts,
+    profile: CompiledProfile,
+  ) {
+    this.#engine = engine;
+    this.#connection = connection;
+    this.#profile = profile;
+    this.#stream = engine.streams.open(request, facts, undefined, profile);
+    this.#main = new ServerLane(undefined, this.#stream.log);
+    this.ordinal = this.#stream.connections++;
+    this.previous = this.#stream.lastContext;
+  }
+
+  get settled(): boolean {
+    return this.#participants().every(({ settled }) => settled);
+  }
+
+  get resumeRequested(): boolean {
+    return this.#all().some(({ isResumed }) => isResumed);
+  }
+
+  get events(): number {
+    return this.#sum(({ events }) => events);
+  }
+
+  get repeated(): number {
+    return this.#sum(({ repeated }) => repeated);
+  }
+
+  /** The protocol has shown itself. */
+  speak(profile: CompiledProfile): void {
+    this.#profile = profile;
+  }
+
+  /** What request and response headers say. */
+  headers(subject: Subject): void {
+    const profile = this.#profile;
+    const { cursor, epoch } = claimOf(profile, subject);
+    const answered = readFirst(profile.epochReceived, subject, profile.separator);
+    this.#main.epoch = String(subject.continuity?.get('gen') ?? answered ?? '') || epoch;
+    if (cursor === undefined || this.#main.events > 0) return;
+    this.#main.resume(cursor, profile, subject.continuity);
+  }
+
+  refuse(reason: RefusedReason): void {
+    for (const lane of this.#participants()) {
+      lane.refuse(reason);
+      this.#tell(lane, 'open');
+    }
+  }
+
+  /** Hot path: a message whose frames nobody reads. */
+  passBy(): void {
+    const main = this.#main;
+    main.events++;
+    if (!main.settled) {
+      main.wrote(undefined, 0, this.#profile);
+      main.events--;
+      this.#tell(main, 'established');
+    }
+  }
+
+  /** A message of the client: it may name a stream, a cursor, a token. */
+  asked(value: unknown, base: Subject): void {
+    this.#hasAsked = true;
+    if (typeof value !== 'object' || value === null) return;
+    const profile = this.#profile;
+    const own: Subject = { ...withSent(base, [value]), json: value };
+    this.#names ??= new StreamNames();
+    const name = this.#names.asked(profile, own);
+    const named = name === undefined ? undefined : this.#lane(name);
+    const sent = named?.sent ?? this.#mainSent();
+    sent.push(value);
+    if (sent.length > SENT_REMEMBERED) sent.shift();
+    // What the headers said is answered already.
+    const { cursor, epoch } = claimOf(profile, withSent({ continuity: undefined }, [value]));
+    const lane = named?.lane ?? this.#main;
+    if (epoch !== undefined) lane.epoch = epoch;
+    if (cursor !== undefined) lane.resume(cursor, profile, undefined);
+  }
+
+  /** A message to the client. @param scanned tag of the whole message. */
+  wrote(message: Message, scanned: number, base: Subject): void {
+    const profile = this.#profile;
+    const frame = Frame.of(base, message.value, message.text);
+    const name = this.#names?.answered(profile, frame) ?? this.#nameIn(frame);
+    const named = name === undefined ? undefined : this.#lane(name);
+    const lane = named?.lane ?? this.#main;
+    const subject = frame.with(withSent(frame, named?.sent ?? this.#sent ?? []));
+    const facts = readFrame(profile, subject, lane.epoch !== undefined);
+    if (facts.epoch !== undefined) lane.epoch = facts.epoch;
+    if (facts.reset) lane.refuse('refusal_frame');
+    const items = itemsOf(profile, subject);
+    if (!facts.isSignal && !facts.isControl && items.length === 0) {
+      lane.wrote(facts.position, this.#tagOf(subject, scanned), profile);
+    }
+    for (const item of items) this.#wroteItem(lane, subject, item);
+  }
+
+  /** @param phase `established`: what is written from here on is what was asked for. */
+  evaluate(phase: 'open' | 'established' | 'timed_out' | 'ended'): void {
+    for (const lane of this.#participants()) this.#tell(lane, this.#phaseOf(lane, phase));
+  }
+
+  close(context: unknown): StreamReport[] {
+    const reports = this.#participants().map((lane) => this.#report(lane));
+    this.#main.close();
+    this.#engine.streams.close(this.#stream, context);
+    for (const { lane, stream } of this.#named?.values() ?? []) {
+      lane.close();
+      this.#engine.streams.close(stream, context);
+    }
+    return reports;
+  }
+
+  /** A cursor may still come in a frame, until the client has said something without one. */
+  #phaseOf(
+    lane: ServerLane,
+    phase: 'open' | 'established' | 'timed_out' | 'ended',
+  ): 'open' | 'established' | 'timed_out' | 'ended' {
+    if (phase !== 'established') return phase;
+    const { cursorSent } = this.#profile;
+    const mayAsk = cursorSent.some((place) => place.some(({ source }) => source === 'sent-json'));
+    return lane.events === 0 || (mayAsk && !this.#hasAsked) ? 'open' : 'established';
+  }
+
+  #tell(lane: ServerLane, phase: 'open' | 'established' | 'timed_out' | 'ended'): void {
+    if (lane.evaluate(phase)) this.#engine.observer.settled(this.#connection, this.#report(lane));
+  }
+
+  #report(lane: ServerLane): StreamReport {
+    return lane.report(this.#profile.epochIsSession);
+  }
+
+  #wroteItem(lane: ServerLane, frame: Frame, item: unknown): void {
+    const inner = Frame.of(frame, item, JSON.stringify(item) ?? '');
+    const { position } = readFrame(this.#profile, inner, lane.epoch !== undefined);
+    lane.wrote(position, this.#tagOf(inner, undefined), this.#profile);
+  }
+
+  #tagOf(frame: Frame, scanned: number | undefined): number {
+    return payloadTagOf(this.#engine, this.#profile, frame, scanned);
+  }
+
+  #nameIn(frame: Frame): string | undefined {
+    return readFirst(this.#profile.stream, frame, this.#profile.separator);
+  }
+
+  #mainSent(): unknown[] {
+    this.#sent ??= [];
+    return this.#sent;
+  }
+
+  #lane(name: string): Named | undefined {
+    this.#named ??= new Map();
+    const found = this.#named.get(name);
+    if (found !== undefined || this.#named.size >= MOST_NAMES) return found;
+    const stream = this.#engine.streams.openNamed(this.#stream, name);
+    const lane = new ServerLane(name, stream.log);
+    lane.epoch = this.#main.epoch;
+    const named = { lane, stream, sent: [...(this.#sent ?? [])] };
+    this.#named.set(name, named);
+    return named;
+  }
+
+  #all(): ServerLane[] {
+    const named = this.#named === undefined ? [] : [...this.#named.values()];
+    return [this.#main, ...named.map(({ lane }) => lane)];
+  }
+
+  /** Where streams are named, the connection itself is one only by what it wrote (R19). */
+  #participants(): ServerLane[] {
+    const all = this.#all();
+    return all.length > 1 && this.#main.events === 0 ? all.slice(1) : all;
+  }
+
+  #sum(of: (lane: ServerLane) => number): number {
+    if (this.#named === undefined) return of(this.#main);
+    return this.#all().reduce((total, lane) => total + of(lane), 0);
+  }
+}
