@@ -10,7 +10,7 @@ const to = (cursor: string, id: string, dense = false, means: CursorMeaning = 'l
 
 const first = (relation: Relation, payload: PayloadUnderId = 'new'): Partial<Evidence> => ({
   delivered: true,
-  first: { id: relation.other.text, payload, relation },
+  first: { id: relation.other.text, isLate: false, payload, relation },
 });
 
 /** A reconnect that asked for what follows 10 and has heard nothing yet. */
@@ -141,14 +141,20 @@ describe('classify', () => {
     ['no_profile', { hasProfile: false, phase: 'ended' }],
     ['cursor_not_sent', { sentCursor: undefined, phase: 'ended' }],
     ['no_events', { phase: 'ended' }],
-    ['no_ids', { delivered: true, first: { id: undefined, payload: 'new', relation: undefined } }],
+    [
+      'no_ids',
+      {
+        delivered: true,
+        first: { id: undefined, isLate: false, payload: 'new', relation: undefined },
+      },
+    ],
     [
       'no_ids',
       {
         sentCursor: undefined,
         expectedCursor: undefined,
         ...first(to('1', '2')),
-        first: { id: '2', payload: 'new', relation: undefined },
+        first: { id: '2', isLate: false, payload: 'new', relation: undefined },
       },
     ],
     ['not_comparable', first(to('a', 'b'))],

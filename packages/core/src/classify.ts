@@ -1,3 +1,4 @@
+import type { Relation } from './cursor/relate.ts';
 import { belowFirstWanted, distanceFromWanted } from './cursor/relate.ts';
 import type { Evidence } from './evidence.ts';
 import type { Count, UnverifiableReason, Verdict } from './verdict.ts';
@@ -134,7 +135,7 @@ function r12EpochAndWindow(e: Evidence): Finding {
 }
 
 function r13NextInSequence(e: Evidence): Finding {
-  const relation = e.first?.relation;
+  const relation = proving(e);
   if (!relation?.dense || !sameEpoch(e)) return undefined;
   const isWanted = relation.means === 'inclusive' && relation.order === 'same';
   return isWanted || distanceFromWanted(relation) === 0n
@@ -142,9 +143,9 @@ function r13NextInSequence(e: Evidence): Finding {
     : undefined;
 }
 
-function r14Overlap({ first }: Evidence): Finding {
-  const relation = first?.relation;
-  return relation?.means === 'inclusive' && relation.order === 'same' && first?.payload === 'same'
+function r14Overlap(e: Evidence): Finding {
+  const relation = proving(e);
+  return relation?.means === 'inclusive' && relation.order === 'same' && e.first?.payload === 'same'
     ? { classification: 'resumed', reason: 'overlap' }
     : undefined;
 }
@@ -159,7 +160,7 @@ function whatIsMissing(e: Evidence): UnverifiableReason {
   if (!e.hasProfile) return 'no_profile';
   if (e.expectedCursor !== undefined && e.sentCursor === undefined) return 'cursor_not_sent';
   if (!e.delivered) return 'no_events';
-  const told = e.first?.relation ?? e.tail;
+  const told = proving(e) ?? e.tail;
   if (e.expectedCursor === undefined || told === undefined) return 'no_ids';
   if (told.order === 'incomparable') return 'not_comparable';
   return sameEpoch(e) ? 'no_window' : 'no_epoch';
@@ -192,12 +193,17 @@ function sameEpoch(e: Evidence): boolean {
   return e.epoch !== undefined && e.epoch === e.heldEpoch;
 }
 
-function isAfterCursor({ first }: Evidence): boolean {
-  const relation = first?.relation;
+/** What the first event may prove; an id that came later can only refute. */
+function proving({ first }: Evidence): Relation | undefined {
+  return first?.isLate ? undefined : first?.relation;
+}
+
+function isAfterCursor(e: Evidence): boolean {
+  const relation = proving(e);
   if (relation === undefined || relation.order === 'incomparable') return false;
   if (relation.order === 'after') return true;
   // What is known to be the acknowledged event itself is an overlap, which has its own rule.
-  const mayBeWanted = relation.means === 'next' || first?.payload !== 'same';
+  const mayBeWanted = relation.means === 'next' || e.first?.payload !== 'same';
   return relation.order === 'same' && relation.means !== 'last' && mayBeWanted;
 }
 

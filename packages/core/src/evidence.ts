@@ -8,6 +8,8 @@ export type PayloadUnderId = 'new' | 'same' | 'other';
 /** The first application event of the connection; R5–R8 and R12–R14 look at nothing else (R18a). */
 export interface FirstEvent {
   readonly id: string | undefined;
+  /** The id is that of a later event, the first one had none: it can only refute (R16). */
+  readonly isLate: boolean;
   readonly payload: PayloadUnderId;
   /** To the expected cursor; `undefined` without an id or without a cursor. */
   readonly relation: Relation | undefined;

@@ -17,6 +17,7 @@ export function noteFirst(lane: Lane, id: string | undefined, payload: PayloadUn
   if (evidence === undefined) return;
   if (evidence.reset) evidence.deliveredSinceReset = true;
   if (evidence.delivered && (evidence.firstId !== undefined || id === undefined)) return;
+  evidence.firstIsLate = evidence.delivered;
   evidence.delivered = true;
   evidence.firstId = id;
   evidence.firstPayload = payload;

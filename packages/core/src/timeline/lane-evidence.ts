@@ -29,6 +29,7 @@ export class LaneEvidence implements Evidence {
   delivered = false;
   firstId: string | undefined;
   firstPayload: PayloadUnderId = 'new';
+  firstIsLate = false;
   profile: CompiledProfile;
   claim: Claim;
   held: Held;
@@ -77,8 +78,8 @@ export class LaneEvidence implements Evidence {
 
   get first(): FirstEvent | undefined {
     if (!this.delivered) return undefined;
-    const { firstId: id, firstPayload: payload } = this;
-    return { id, payload, relation: this.#firstRelation() };
+    const { firstId: id, firstPayload: payload, firstIsLate: isLate } = this;
+    return { id, isLate, payload, relation: this.#firstRelation() };
   }
 
   /**
