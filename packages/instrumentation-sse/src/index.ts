@@ -1,4 +1,3 @@
+export type { AskedRequest } from '@sameriver/telemetry';
 export { SseInstrumentation } from './instrumentation.ts';
-export type { ReplayConfig, ReplayControl } from './replay-control.ts';
-export { replayControl } from './replay-control.ts';
-export type { AskedRequest, SseInstrumentationConfig } from './types.ts';
+export type { SseInstrumentationConfig } from './types.ts';

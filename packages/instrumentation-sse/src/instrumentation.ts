@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { InstrumentationModuleDefinition } from '@opentelemetry/instrumentation';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
-import type { StreamRecorder } from '@sameriver/telemetry';
-import { createRecorder } from '@sameriver/telemetry';
+import type { StopTap, StreamRecorder, Taps } from '@sameriver/telemetry';
+import { createRecorder, startTaps } from '@sameriver/telemetry';
+import { startClientTap } from './client/client-tap.ts';
 import { httpModuleDefinitions } from './client/http-modules.ts';
-import type { StopTap } from './tap.ts';
-import { startTaps } from './taps.ts';
+import { startServerTap } from './server/server-tap.ts';
 import type { SseInstrumentationConfig } from './types.ts';
 import { visibility } from './visibility.ts';
 
@@ -14,6 +14,8 @@ const { name: NAME, version: VERSION } = createRequire(import.meta.url)('../pack
   readonly name: string;
   readonly version: string;
 };
+
+const TAPS: Taps = { client: startClientTap, server: startServerTap };
 
 // Not imported by name: `@opentelemetry/api` has it since 1.10 only.
 type LoggerProvider = Parameters<InstrumentationBase['setLoggerProvider']>[0];
@@ -44,7 +46,7 @@ export class SseInstrumentation extends InstrumentationBase<SseInstrumentationCo
     if (this._stopTaps !== undefined) return;
     const config = this.getConfig();
     this._recorder ??= this._createRecorder(config);
-    this._stopTaps = startTaps(config, this._recorder);
+    this._stopTaps = startTaps('sse', TAPS, config, this._recorder);
     for (const line of visibility(config)) this._diag.debug(line);
   }
 

@@ -1,21 +1,12 @@
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
+import type { Role, StreamConnection, StreamReport, TimelineOptions } from '@sameriver/core';
 import type {
-  HeaderLookup,
-  Role,
-  StreamConnection,
-  StreamReport,
-  TimelineOptions,
-} from '@sameriver/core';
-import type { CaptureOptions, EventBudget, EventMode, LoadOptions } from '@sameriver/telemetry';
-
-/** The part of a request that an application may decide by. */
-export interface AskedRequest {
-  readonly method: string;
-  /** Path and query as sent. */
-  readonly target: string;
-  /** Takes lower-case names. */
-  readonly header: HeaderLookup;
-}
+  AskedRequest,
+  CaptureOptions,
+  EventBudget,
+  EventMode,
+  LoadOptions,
+} from '@sameriver/telemetry';
 
 /** Options of `SseInstrumentation`; each may be left out. All times are milliseconds. */
 export interface SseInstrumentationConfig

@@ -1,6 +1,6 @@
 import type { HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
+import type { TapHost } from '@sameriver/telemetry';
 import { comparableOf, contentOf } from './message-data.ts';
-import type { TapHost } from './tap.ts';
 
 type Phase = 'requested' | 'open' | 'over';
 

@@ -1,4 +1,3 @@
+export type { AskedRequest } from '@sameriver/telemetry';
 export { WebSocketInstrumentation } from './instrumentation.ts';
-export type { ReplayConfig, ReplayControl } from './replay-control.ts';
-export { replayControl } from './replay-control.ts';
-export type { AskedRequest, WebSocketInstrumentationConfig } from './types.ts';
+export type { WebSocketInstrumentationConfig } from './types.ts';

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { InstrumentationModuleDefinition } from '@opentelemetry/instrumentation';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
-import type { StreamRecorder } from '@sameriver/telemetry';
-import { createRecorder } from '@sameriver/telemetry';
+import type { StopTap, StreamRecorder, Taps } from '@sameriver/telemetry';
+import { createRecorder, startTaps } from '@sameriver/telemetry';
+import { startClientTap } from './client/client-tap.ts';
 import { httpModuleDefinitions } from './client/http-front.ts';
 import { undiciModuleDefinition } from './client/undici-classes.ts';
-import type { StopTap } from './tap.ts';
-import { startTaps } from './taps.ts';
+import { startServerTap } from './server/server-tap.ts';
 import type { WebSocketInstrumentationConfig } from './types.ts';
 import { visibility } from './visibility.ts';
 import { wsModuleDefinition } from './ws-copies.ts';
@@ -16,6 +16,8 @@ const { name: NAME, version: VERSION } = createRequire(import.meta.url)('../pack
   readonly name: string;
   readonly version: string;
 };
+
+const TAPS: Taps = { client: startClientTap, server: startServerTap };
 
 // Not imported by name: `@opentelemetry/api` has it since 1.10 only.
 type LoggerProvider = Parameters<InstrumentationBase['setLoggerProvider']>[0];
@@ -48,7 +50,7 @@ export class WebSocketInstrumentation extends InstrumentationBase<WebSocketInstr
     if (this._stopTaps !== undefined) return;
     const config = this.getConfig();
     this._recorder ??= this._createRecorder(config);
-    this._stopTaps = startTaps(config, this._recorder);
+    this._stopTaps = startTaps('websocket', TAPS, config, this._recorder);
     for (const line of visibility(config)) this._diag.debug(line);
   }
 

@@ -1,9 +1,8 @@
 import type { Context } from '@opentelemetry/api';
 import type { Role, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
-import type { ConnectionStart } from '@sameriver/telemetry';
+import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
 import { FollowedSocket } from './followed-socket.ts';
-import type { TapHost } from './tap.ts';
 
 const OWNER = 'websocket';
 

@@ -1,22 +1,12 @@
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
+import type { Role, StreamConnection, StreamReport, TimelineOptions } from '@sameriver/core';
 import type {
-  HeaderLookup,
-  Role,
-  StreamConnection,
-  StreamReport,
-  TimelineOptions,
-} from '@sameriver/core';
-import type { CaptureOptions, EventBudget, EventMode, LoadOptions } from '@sameriver/telemetry';
-import type { ReplayControl, replayControl } from './replay-control.ts';
-
-/** The part of a handshake request that an application may decide by. */
-export interface AskedRequest {
-  readonly method: string;
-  /** Path and query as sent. */
-  readonly target: string;
-  /** Takes lower-case names. */
-  readonly header: HeaderLookup;
-}
+  AskedRequest,
+  CaptureOptions,
+  EventBudget,
+  EventMode,
+  LoadOptions,
+} from '@sameriver/telemetry';
 
 /** Options of `WebSocketInstrumentation`; each may be left out. All times are milliseconds. */
 export interface WebSocketInstrumentationConfig
@@ -55,6 +45,4 @@ export interface WebSocketInstrumentationConfig
    * `event_stream.instrumentation.errors{reason="observer"}`.
    */
   readonly reportHook?: (report: StreamReport, connection: StreamConnection) => void;
-  /** @internal */
-  readonly [replayControl]?: ReplayControl;
 }

@@ -1,6 +1,7 @@
 import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
-import type { ReplayConfig } from '@sameriver/instrumentation-sse';
-import { replayControl, SseInstrumentation } from '@sameriver/instrumentation-sse';
+import { SseInstrumentation } from '@sameriver/instrumentation-sse';
+import type { ReplayControl } from '@sameriver/telemetry';
+import { replayControl } from '@sameriver/telemetry';
 import type { Watched } from './player.ts';
 import { createVerdictLog } from './verdict-log.ts';
 
@@ -20,20 +21,21 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
   const timers = new Set<() => void>();
   const log = createVerdictLog(() => playing);
   const { profiles, identity, reconnectWindow } = options;
-  const config: ReplayConfig = {
+  const control: ReplayControl = {
+    opened: log.opened,
+    observer: log.observer,
+    later: (callback) => {
+      timers.add(callback);
+      return () => timers.delete(callback);
+    },
+  };
+  const config = {
     client: side === 'client',
     server: side === 'server',
     ...(profiles && { profiles }),
     ...(identity && { identity }),
     ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
-    [replayControl]: {
-      opened: log.opened,
-      observer: log.observer,
-      later: (callback) => {
-        timers.add(callback);
-        return () => timers.delete(callback);
-      },
-    },
+    [replayControl]: control,
   };
   const instrumentation = new SseInstrumentation(config);
   return {

@@ -14,12 +14,12 @@ import {
   SimpleSpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici8 from 'undici8';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 import { httpModuleDefinitions } from './http-modules.ts';
 

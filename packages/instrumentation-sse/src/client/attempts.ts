@@ -1,8 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
-import type { ConnectionStart } from '@sameriver/telemetry';
-import type { TapHost } from '../tap.ts';
+import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
 import { FollowedStream } from './followed-stream.ts';
 
 let taps = 0;

@@ -8,13 +8,13 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import type { StreamConnection } from '@sameriver/core';
+import type { StopTap, TapHost } from '@sameriver/telemetry';
 import type { Loopback, TimelineStep } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap, TapHost } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 interface Asked {

@@ -1,4 +1,4 @@
-import type { StopTap, TapHost } from '../tap.ts';
+import type { StopTap, TapHost } from '@sameriver/telemetry';
 import { Attempts } from './attempts.ts';
 import { NodeHttpTap } from './node-http.ts';
 import { UndiciTap } from './undici.ts';

@@ -1,7 +1,7 @@
 import type { ConnectionEnd, HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
+import type { TapHost } from '@sameriver/telemetry';
 import type { Decoder } from '../decode.ts';
 import { contentDecoder } from '../decode.ts';
-import type { TapHost } from '../tap.ts';
 import { endOf, errorTypeOf } from './end-reason.ts';
 
 /**

@@ -6,11 +6,11 @@ import {
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import { createClient } from 'graphql-sse';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 const STREAM = { 'content-type': 'text/event-stream' };

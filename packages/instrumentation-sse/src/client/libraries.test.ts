@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { fetchEventSource } from '@microsoft/fetch-event-source';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback, RecordingConnection } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import { createEventSource } from 'eventsource-client';
@@ -11,7 +12,6 @@ import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 /** Says what the application saw: `id|data`, or `error`. */

@@ -8,12 +8,12 @@ import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { claim } from '@sameriver/core';
+import type { StopTap } from '@sameriver/telemetry';
 import { certificate, loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 // It has no types.

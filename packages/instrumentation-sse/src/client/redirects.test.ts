@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import http from 'node:http';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici7 from 'undici7';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 type Follow = (url: string, headers: Record<string, string>) => Promise<string>;

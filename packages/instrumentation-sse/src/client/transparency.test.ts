@@ -3,12 +3,12 @@ import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } 
 import http from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici8 from 'undici8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startClientTap } from './client-tap.ts';
 
 const ACCEPT = { accept: 'text/event-stream' };

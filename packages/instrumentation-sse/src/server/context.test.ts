@@ -8,9 +8,9 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
+import type { StopTap } from '@sameriver/telemetry';
 import { RecordingHost } from '@sameriver/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startServerTap } from './server-tap.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };

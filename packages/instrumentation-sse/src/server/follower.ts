@@ -1,7 +1,7 @@
 import type { ConnectionEnd, StreamConnection } from '@sameriver/core';
+import type { TapHost } from '@sameriver/telemetry';
 import type { Decoder } from '../decode.ts';
 import { contentDecoder } from '../decode.ts';
-import type { TapHost } from '../tap.ts';
 
 /** `blind`: the body is in a coding that nobody here can read; its end is still worth knowing. */
 type Reading = Decoder | 'identity' | 'blind';

@@ -2,7 +2,7 @@ import type { Context, Span } from '@opentelemetry/api';
 import { context, createContextKey, trace } from '@opentelemetry/api';
 import type { HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
-import type { TapHost } from '../tap.ts';
+import type { TapHost } from '@sameriver/telemetry';
 import { Follower } from './follower.ts';
 
 /** A response whose head has just been written. */

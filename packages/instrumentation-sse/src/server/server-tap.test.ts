@@ -8,10 +8,10 @@ import net from 'node:net';
 import { createGzip } from 'node:zlib';
 import type { HeaderLookup } from '@sameriver/core';
 import { claim } from '@sameriver/core';
+import type { StopTap } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingHost } from '@sameriver/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StopTap } from '../tap.ts';
 import { startServerTap } from './server-tap.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };

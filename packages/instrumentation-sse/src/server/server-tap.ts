@@ -1,4 +1,4 @@
-import type { StopTap, TapHost } from '../tap.ts';
+import type { StopTap, TapHost } from '@sameriver/telemetry';
 import { tapHttp1 } from './http1.ts';
 import { tapHttp2 } from './http2.ts';
 import { ServerStreams } from './server-streams.ts';

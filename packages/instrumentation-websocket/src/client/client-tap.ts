@@ -1,5 +1,5 @@
+import type { StopTap, TapHost } from '@sameriver/telemetry';
 import { Sockets } from '../sockets.ts';
-import type { StopTap, TapHost } from '../tap.ts';
 import { NodeHttpTap } from './node-http.ts';
 import { UndiciTap } from './undici.ts';
 

@@ -1,5 +1,5 @@
+import type { StopTap, TapHost } from '@sameriver/telemetry';
 import { Sockets } from '../sockets.ts';
-import type { StopTap, TapHost } from '../tap.ts';
 import { watchWs } from '../ws-copies.ts';
 import { Handshakes } from './handshakes.ts';
 import { watchUpgrades } from './http-upgrades.ts';

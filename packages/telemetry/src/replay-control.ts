@@ -1,9 +1,8 @@
 import type { StreamConnection, StreamObserver } from '@sameriver/core';
-import type { SseInstrumentationConfig } from './types.ts';
 
 /**
  * Key of an option for the replay of recorded incidents, which has no time to wait for. No part of
- * the public configuration: it may change with any version.
+ * the public configuration of any instrumentation: it may change with any version.
  */
 export const replayControl: unique symbol = Symbol.for('sameriver.replay-control');
 
@@ -16,11 +15,7 @@ export interface ReplayControl {
   readonly later: (callback: () => void) => () => void;
 }
 
-/** What `SseInstrumentation` is given for a replay. */
-export interface ReplayConfig extends SseInstrumentationConfig {
-  readonly [replayControl]: ReplayControl;
-}
-
-export function replayControlOf(config: SseInstrumentationConfig): ReplayControl | undefined {
-  return (config as Partial<ReplayConfig>)[replayControl];
+/** What the configuration of an instrumentation has beyond its own options for a replay. */
+export interface ReplayOptions {
+  readonly [replayControl]?: ReplayControl;
 }

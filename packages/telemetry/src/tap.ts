@@ -1,7 +1,16 @@
-import type { StreamTimeline } from '@sameriver/core';
-import type { StreamRecorder } from '@sameriver/telemetry';
+import type { HeaderLookup, Role, StreamTimeline } from '@sameriver/core';
+import type { StreamRecorder } from './types.ts';
 
-/** What a tap works with; the shell makes one for each role. */
+/** The part of a request that an application may decide by. */
+export interface AskedRequest {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  /** Takes lower-case names. */
+  readonly header: HeaderLookup;
+}
+
+/** What a tap works with: one for each role. */
 export interface TapHost {
   readonly timeline: StreamTimeline;
   readonly recorder: Pick<
@@ -13,11 +22,7 @@ export interface TapHost {
   /** Calls back once after decisionTimeout, unref'd; returns a cancel function. */
   later(callback: () => void): () => void;
   /** Optional application hook: skip this request. */
-  ignore?(request: {
-    method: string;
-    target: string;
-    header(name: string): string | undefined;
-  }): boolean;
+  ignore?(request: AskedRequest): boolean;
 }
 
 /**
@@ -25,3 +30,8 @@ export interface TapHost {
  * nothing is recorded after it.
  */
 export type StopTap = () => void;
+
+export type StartTap = (host: TapHost) => StopTap;
+
+/** One transport, tapped at either end. */
+export type Taps = Readonly<Record<Role, StartTap>>;

@@ -1,0 +1,139 @@
+import type {
+  Role,
+  StreamConnection,
+  StreamObserver,
+  StreamReport,
+  StreamTimeline,
+  TimelineOptions,
+  Transport,
+} from '@sameriver/core';
+import { joinTimeline } from '@sameriver/core';
+import type { ReplayControl, ReplayOptions } from './replay-control.ts';
+import { replayControl } from './replay-control.ts';
+import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
+import type { StreamRecorder } from './types.ts';
+
+/** What every instrumentation is configured by, whatever it taps. All times are milliseconds. */
+export interface TapOptions extends Omit<TimelineOptions, 'observer'> {
+  readonly client?: boolean;
+  readonly server?: boolean;
+  readonly decisionTimeout?: number;
+  readonly ignoreRequest?: (request: AskedRequest, role: Role) => boolean;
+  readonly reportHook?: (report: StreamReport, connection: StreamConnection) => void;
+}
+
+const DECISION_TIMEOUT = 15_000;
+const ROLES: readonly Role[] = ['client', 'server'];
+
+/**
+ * Starts the taps that a configuration asks for, each on the timeline of its role: what a process
+ * reads and what it writes are different streams, even under one URL. A timeline is shared with the
+ * taps of other transports that have the same options (`joinTimeline`).
+ *
+ * @returns Stops them; what is still open is ended as `aborted`.
+ * @throws SyntaxError when a profile of the configuration cannot be read.
+ */
+export function startTaps(
+  transport: Transport,
+  taps: Taps,
+  config: TapOptions,
+  recorder: StreamRecorder,
+): StopTap {
+  const control = (config as ReplayOptions)[replayControl];
+  const observer = observed(observerOf(config, recorder), control?.observer);
+  const stops = ROLES.filter((role) => config[role] !== false).map((role) => {
+    const { timeline, leave } = joinTimeline(role, { ...config, transport, observer });
+    const stop = taps[role](hostOf(role, announced(timeline, control?.opened), config, recorder));
+    return () => {
+      stop();
+      leave();
+    };
+  });
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+function hostOf(
+  role: Role,
+  timeline: StreamTimeline,
+  config: TapOptions,
+  recorder: StreamRecorder,
+): TapHost {
+  const { ignoreRequest, decisionTimeout = DECISION_TIMEOUT } = config;
+  const control = (config as ReplayOptions)[replayControl];
+  return {
+    timeline,
+    recorder,
+    now: () => performance.now(),
+    later: control?.later ?? ((callback) => later(callback, decisionTimeout)),
+    ...(ignoreRequest && { ignore: (request) => ignoreRequest(request, role) }),
+  };
+}
+
+function later(callback: () => void, delay: number): () => void {
+  const timer = setTimeout(callback, delay);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+/** The recorder first, so that a hook finds on the span what it is told. */
+function observerOf({ reportHook }: TapOptions, recorder: StreamRecorder): StreamObserver {
+  if (reportHook === undefined) return recorder;
+  const tell: StreamObserver['settled'] = (connection, report) => {
+    try {
+      reportHook(report, connection);
+    } catch {
+      recorder.instrumentationError('observer');
+    }
+  };
+  return {
+    settled: (connection, report) => {
+      recorder.settled(connection, report);
+      tell(connection, report);
+    },
+    revised: (connection, report) => {
+      recorder.revised(connection, report);
+      tell(connection, report);
+    },
+    inStream: recorder.inStream,
+    ended: recorder.ended,
+  };
+}
+
+function observed(first: StreamObserver, second: StreamObserver | undefined): StreamObserver {
+  if (second === undefined) return first;
+  return {
+    settled: (...said) => {
+      first.settled(...said);
+      second.settled(...said);
+    },
+    revised: (...said) => {
+      first.revised(...said);
+      second.revised(...said);
+    },
+    inStream: (...said) => {
+      first.inStream(...said);
+      second.inStream(...said);
+    },
+    ended: (...said) => {
+      first.ended(...said);
+      second.ended(...said);
+    },
+  };
+}
+
+function announced(
+  timeline: StreamTimeline,
+  opened: ReplayControl['opened'] | undefined,
+): StreamTimeline {
+  if (opened === undefined) return timeline;
+  return {
+    wants: (request) => timeline.wants(request),
+    open: (request, at) => {
+      const connection = timeline.open(request, at);
+      opened(connection);
+      return connection;
+    },
+  };
+}
