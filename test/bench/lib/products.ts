@@ -9,6 +9,11 @@ export const OTEL_HTTP: Setup = setup('otel');
 /** The same, and ours after them. */
 export const OTEL_HTTP_AND_PRODUCT: Setup = setup('otel', { BENCH_SSE: 'on' });
 
+/** WebSockets alone, without an SDK behind them. */
+export const WEBSOCKET: Setup = setup('websocket');
+/** The same where an application has positions in its frames. */
+export const WEBSOCKET_NUMBERED: Setup = setup('websocket', { BENCH_PROFILE: 'numbered' });
+
 function setup(name: string, env: Setup['env'] = {}): Setup {
   return { imports: [new URL(`../products/${name}.ts`, import.meta.url).href], env };
 }

@@ -1,0 +1,110 @@
+// What does a message cost on a real server of WebSockets, kernel included? And an open one?
+import type { WsServerQuestions } from './children/ws-server.ts';
+import { Child } from './lib/child.ts';
+import { interleave } from './lib/interleave.ts';
+import { WEBSOCKET, WEBSOCKET_NUMBERED } from './lib/products.ts';
+import { closeClients } from './lib/raw-clients.ts';
+import { echo, openWebSockets } from './lib/raw-websockets.ts';
+import { cells, figure, finish, heading, judge, printTable } from './lib/report.ts';
+import { differences, median, ratios, spreadOf } from './lib/spread.ts';
+
+const SETUPS = {
+  base: {},
+  'base again (A/A)': {},
+  product: WEBSOCKET,
+  'product, one field looked up': WEBSOCKET_NUMBERED,
+} as const;
+type Name = keyof typeof SETUPS;
+const NAMES = Object.keys(SETUPS) as Name[];
+const LIMITS: Partial<Record<Name, number>> = {
+  product: 1.02,
+  'product, one field looked up': 1.08,
+};
+
+interface Cell {
+  readonly kind: 'echo' | 'fan-out';
+  readonly sockets: number;
+  readonly size: number;
+  readonly times: number;
+}
+
+const CELLS: readonly Cell[] = [
+  { kind: 'echo', sockets: 20, size: 100, times: 50 },
+  { kind: 'echo', sockets: 20, size: 4096, times: 20 },
+  { kind: 'fan-out', sockets: 100, size: 100, times: 10 },
+  { kind: 'fan-out', sockets: 100, size: 4096, times: 8 },
+];
+const PACE = { rounds: 50, warmup: 15 };
+const OPEN = 2000;
+const HEAP_LIMIT = 512;
+
+const children = new Map<Name, Child<WsServerQuestions>>();
+for (const name of NAMES) children.set(name, await Child.start('ws-server.ts', SETUPS[name]));
+
+const rows: string[][] = [];
+for (const cell of CELLS) await measure(cell);
+heading('WebSockets: CPU for each message on the server, ratio to no instrumentation');
+printTable(['test', 'bytes', 'variant', 'us', 'CPU: min', 'median', 'max', 'added ns'], rows);
+await measureMemory();
+for (const child of children.values()) await child.stop();
+finish();
+
+async function measure({ kind, sockets, size, times }: Cell): Promise<void> {
+  const opened = await Promise.all(
+    NAMES.map((name) => openWebSockets(childOf(name).port, sockets)),
+  );
+  const variants = Object.fromEntries(
+    NAMES.map((name, i) => [
+      name,
+      async () => {
+        const child = childOf(name);
+        if (kind === 'fan-out') return child.ask('send', { times, size });
+        await child.ask('mark');
+        await echo(opened[i] ?? [], size, times);
+        return child.ask('sinceMark');
+      },
+    ]),
+  ) as Record<Name, () => Promise<{ cpu: number }>>;
+  const slices = await interleave(variants, PACE);
+  const cpuOf = (name: Name): number[] => slices[name].map(({ cpu }) => cpu);
+  for (const name of NAMES) {
+    const spread = spreadOf(ratios(cpuOf(name), cpuOf('base')));
+    const added = median(differences(cpuOf(name), cpuOf('base')));
+    const each = figure(median(cpuOf(name)) / 1000);
+    rows.push([kind, `${size}`, name, each, ...cells(spread), figure(added)]);
+    const atMost = LIMITS[name];
+    if (atMost !== undefined) judge('G8', `${name}: CPU, ${kind} ${size} B`, spread, { atMost });
+  }
+  await Promise.all(opened.map(closeClients));
+}
+
+async function measureMemory(): Promise<void> {
+  const held: Partial<Record<Name, number>> = {};
+  for (const name of NAMES) {
+    const child = childOf(name);
+    await closeClients(await openWebSockets(child.port, 50));
+    const before = await child.ask('memory');
+    const sockets = await openWebSockets(child.port, OPEN);
+    await echo(sockets, 60, 10);
+    const after = await child.ask('memory');
+    held[name] = (after.heap - before.heap) / OPEN;
+    await closeClients(sockets);
+  }
+  const base = held.base ?? 0;
+  const table = NAMES.map((name) => [
+    name,
+    figure(held[name] ?? 0),
+    figure((held[name] ?? 0) - base),
+  ]);
+  heading(`WebSockets: heap for each of ${OPEN} open ones, on the server`);
+  printTable(['variant', 'bytes', 'added'], table);
+  const added = (held.product ?? 0) - base;
+  const spread = { min: added, median: added, max: added };
+  judge('G9', 'product: heap for each open WebSocket', spread, { atMost: HEAP_LIMIT, unit: ' B' });
+}
+
+function childOf(name: Name): Child<WsServerQuestions> {
+  const child = children.get(name);
+  if (child === undefined) throw new Error(`no process for ${name}`);
+  return child;
+}
