@@ -3,6 +3,7 @@ import type { HeaderLookup, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
 import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
 import { FollowedStream } from './followed-stream.ts';
+import { isHandshake } from './interest.ts';
 
 let taps = 0;
 
@@ -31,10 +32,12 @@ export class Attempts {
 
   /**
    * @param target The library's request object: the claim stands on it.
-   * @returns `undefined` when the application or a more specific instrumentation says no.
+   * @returns `undefined` when the application or a more specific instrumentation says no, and for
+   *   the handshake of a WebSocket, whatever cursor it carries.
    */
   open(target: object, request: StreamRequest, start: ConnectionStart): FollowedStream | undefined {
     const { host } = this;
+    if (isHandshake(request.header('upgrade'))) return undefined;
     if (host.ignore?.(request) === true || !this.holds(target)) return undefined;
     const connection = host.timeline.open(request, host.now());
     const stream = new FollowedStream(this, connection);

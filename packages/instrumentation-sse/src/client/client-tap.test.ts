@@ -148,6 +148,30 @@ test('headers set after a request of node:http was made count as well', async ()
   ]);
 });
 
+describe('the handshake of a WebSocket is no attempt of ours, even with a cursor in it', () => {
+  const open = (Socket: typeof WebSocket, url: string): Promise<void> =>
+    new Promise((resolve) => new Socket(url).addEventListener('error', () => resolve()));
+  const headers = { connection: 'upgrade', upgrade: 'WebSocket', 'last-event-id': '41' };
+
+  test.each<[string, (url: string) => Promise<unknown>]>([
+    ['the global WebSocket', (url) => open(globalThis.WebSocket, url)],
+    ['undici 6', (url) => open(undici6.WebSocket as never, url)],
+    ['undici 7', (url) => open(undici7.WebSocket as never, url)],
+    ['undici 8', (url) => open(undici8.WebSocket as never, url)],
+    ['node:http', async (url) => (await nodeHttp(url, { headers })).text()],
+  ])('%s', async (_name, handshake) => {
+    timeline.wanted = () => true;
+    let answered = 0;
+    const origin = await serve((_req, res) => {
+      answered += 1;
+      res.writeHead(410).end();
+    });
+    await handshake(`${origin}/feed?since=41`);
+    expect(answered).toBe(1);
+    expect(timeline.connections).toEqual([]);
+  });
+});
+
 describe.each(WAYS)('%s', (_, read) => {
   test('a stream is followed from its request to its last byte', async () => {
     const origin = await serve(streaming);

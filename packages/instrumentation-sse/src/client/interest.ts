@@ -39,6 +39,11 @@ export function mayAnnounceMove(method: string, target: string): boolean {
   return method === 'POST' && /\/upgrade(?:\?|$)/.test(target);
 }
 
+/** @param upgrade Value of the header, or of the member that undici has in its place. */
+export function isHandshake(upgrade: unknown): boolean {
+  return typeof upgrade === 'string' && upgrade.toLowerCase() === 'websocket';
+}
+
 /** @param mediaType Value of a Content-Type header, with or without parameters. */
 export function isEventStream(mediaType: string | undefined): boolean {
   if (mediaType === undefined || mediaType.length < EVENT_STREAM.length) return false;

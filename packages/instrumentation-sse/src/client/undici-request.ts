@@ -1,7 +1,7 @@
 import type { StreamRequest } from '@sameriver/core';
 import { headerLookup, isNamed, textIn } from './headers.ts';
 import type { Interest } from './interest.ts';
-import { interestIn } from './interest.ts';
+import { interestIn, isHandshake } from './interest.ts';
 import { splitTarget } from './target.ts';
 
 /** The members of undici's request (5 to 8) that the tap reads. */
@@ -12,6 +12,7 @@ export interface UndiciRequest {
   /** A string, or a URL where the caller of a dispatcher gave one. */
   readonly origin: unknown;
   readonly headers: unknown;
+  readonly upgrade?: unknown;
   readonly contentType?: unknown;
   readonly body?: unknown;
   onBodySent?: unknown;
@@ -29,6 +30,7 @@ export interface UndiciResponse {
 /** Called for every request of the process: reads the two headers that matter, and no more. */
 export function interestOf(request: UndiciRequest): Interest {
   const { headers } = request;
+  if (isHandshake(request.upgrade)) return 'pass';
   if (!Array.isArray(headers)) {
     const header = headerLookup(headers);
     return interestIn(request.method, header('accept'), header('last-event-id') !== undefined);
