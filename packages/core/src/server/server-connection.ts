@@ -8,26 +8,30 @@ import type {
   StreamRequest,
   Transport,
 } from '../connection.ts';
-import { relate } from '../cursor/relate.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { Subject } from '../profile/place.ts';
+import type { ContinuityMembers, Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
-import { Frame, readFrame } from '../timeline/frame.ts';
+import { Frame, payloadTagOf, readFrame } from '../timeline/frame.ts';
+import type { Claim } from '../timeline/lane-evidence.ts';
 import { opensStream, refusalOf } from '../timeline/lane-facts.ts';
+import type { Move } from '../timeline/logical-stream.ts';
+import { acceptsMove, announcesMove } from '../timeline/move.ts';
+import type { RequestFacts } from '../timeline/request-facts.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
 import type { Verdict } from '../verdict.ts';
-import type { ServerEvidence } from './classify-server.ts';
 import { classifyServer, missedByServer } from './classify-server.ts';
-import { declaredBy } from './declared.ts';
+import { Departure } from './departure.ts';
+import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
+import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
+import { judgeMove } from './judge-move.ts';
 import { ReplayFollower } from './replay-follower.ts';
-import type { ServerStream, ServerStreams } from './server-streams.ts';
-import { wantedIndex } from './wanted-index.ts';
+import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
 import type { Numbered } from './written-log.ts';
 import { numberedBy } from './written-log.ts';
 
@@ -36,14 +40,14 @@ export interface ServerEngine {
   readonly observer: StreamObserver;
   readonly hashesPayloads: boolean;
   readonly responseHeaders: readonly string[];
+  /** Milliseconds for which an announced move may be made (M1). */
+  readonly reconnectWindow: number;
   /** Chooses again when the response headers are known. */
   readonly choose: (facts: HeaderFacts) => CompiledProfile;
 }
 
-type Evidence = { -readonly [K in keyof ServerEvidence]: ServerEvidence[K] };
-
 /** One event stream that this process answers with; judged by what it wrote before (V1–V9). */
-export class ServerConnection implements StreamConnection, SseSink {
+export class ServerConnection implements StreamConnection, Carrier, SseSink {
   // What every event touches comes first and so shares a cache line or two.
   events = 0;
   settled = false;
@@ -61,17 +65,22 @@ export class ServerConnection implements StreamConnection, SseSink {
   #facts: HeaderFacts | undefined;
   #status: number | undefined;
   #cursor: string | undefined;
-  #evidence: Evidence | undefined;
+  #evidence: GatheringEvidence | undefined;
   #verdict: Verdict | undefined;
   #subject: Subject | undefined;
   #epoch: string | undefined;
   #epochIsSession = false;
   #firstId: string | undefined;
   #over = false;
+  #isLeft = false;
+  readonly #at: number;
+  /** Set where the request announces a move that is refused. */
+  #move: Move | undefined;
 
-  constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts) {
+  constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts, at: number) {
     this.#engine = engine;
     this.#facts = facts;
+    this.#at = at;
     this.transport = request.transport;
     this.#profile = engine.choose(facts);
     this.#cursor = claimOf(this.#profile, subjectOf(facts, [])).cursor;
@@ -124,11 +133,27 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.#epoch ??= readFirst(epochReceived, this.#subject, separator) ?? claim.epoch;
     this.#epochIsSession = this.#profile.epochIsSession && !continuity?.has('gen');
     const opens = opensStream(this.transport, status, header('content-type'));
-    if (claim.cursor !== undefined) this.#gather(claim.cursor);
-    if (this.#evidence && !opens) this.#evidence.refusal = refusalOf(status);
+    if (claim.cursor !== undefined) this.#gather(claim.cursor, continuity);
+    if (opens) this.#engine.streams.carry(this.#stream, this, this.#profile);
+    else this.#decline(request, status, claim);
     this.#evaluate();
     if (!opens) this.end('eof');
     return opens;
+  }
+
+  /** No stream: a refusal (V1), unless all that was asked for is a move that comes next (M1). */
+  #decline(request: RequestFacts, status: number, claim: Claim): void {
+    if (this.#evidence) this.#evidence.refusal = refusalOf(status);
+    if (!announcesMove(request)) return;
+    const departure = new Departure(this.#stream, this.#at, this.#engine.reconnectWindow);
+    this.#move = departure.move(claim.cursor, this.#profile);
+    if (!acceptsMove(status)) return;
+    if (this.#stream.transport === 'sse') this.#stream.handover = { ...claim, askedAt: this.#at };
+    this.#evidence = undefined;
+  }
+
+  leave(): void {
+    this.#isLeft = true;
   }
 
   push(bytes: Uint8Array): void {
@@ -150,8 +175,8 @@ export class ServerConnection implements StreamConnection, SseSink {
     this.#scanner?.end();
     if (this.#evidence) this.#evidence.phase = 'ended';
     this.#evaluate(true);
-    this.#follower.close();
-    this.#engine.streams.close(this.#stream, this.context);
+    if (!this.#isLeft) this.#follower.close();
+    this.#engine.streams.close(this.#stream, this);
     const counts = this.#status !== undefined && this.settled;
     this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);
   }
@@ -180,7 +205,9 @@ export class ServerConnection implements StreamConnection, SseSink {
     const { position } = facts;
     if (position !== undefined) this.#sawId = true;
     const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
-    this.#written(tag, scanner.payloadTag, numberedBy(position), position);
+    const engine = { identity: this.#engine.hashesPayloads ? 'payload' : 'id' } as const;
+    const payloadTag = payloadTagOf(engine, this.#profile, frame, scanner.payloadTag);
+    this.#written(tag, payloadTag, numberedBy(position), position);
   }
 
   #written(idTag: number, payloadTag: number, event: Numbered, id: string | undefined): void {
@@ -191,51 +218,23 @@ export class ServerConnection implements StreamConnection, SseSink {
 
   #writtenFirst(idTag: number, payloadTag: number, event: Numbered, id: string | undefined): void {
     this.#firstId = id;
-    if (idTag === 0) {
-      this.#first(undefined, undefined, 'not_remembered');
-      return;
-    }
     const { log } = this.#stream;
-    const before = log.length;
-    const index = this.#follower.follow(idTag, payloadTag, event);
-    const payload = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
-    this.#first(id, index, payload, before);
-    if (this.#evidence === undefined && payload === 'other') log.reusesIds = true;
+    const logLength = log.length;
+    const index = idTag === 0 ? undefined : this.#follower.follow(idTag, payloadTag, event);
+    const before = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
+    const payload = this.#engine.hashesPayloads ? before : 'not_remembered';
+    this.#first({ id: idTag === 0 ? undefined : id, index, payload, logLength });
+    if (this.#evidence === undefined && before === 'other') log.reusesIds = true;
   }
 
-  #gather(cursor: string): void {
-    const { log } = this.#stream;
-    const trusted = !log.isFiltered && !log.reusesIds;
-    this.#follower.wanted = trusted ? wantedIndex(log, cursor, this.#profile) : undefined;
-    this.#evidence = {
-      phase: 'open',
-      refusal: undefined,
-      declared: declaredBy(this.#subject?.continuity, cursor, this.#profile.choices),
-      wantedIndex: this.#follower.wanted,
-      logLength: log.length,
-      first: undefined,
-    };
+  #gather(cursor: string, continuity: ContinuityMembers | undefined): void {
+    this.#evidence = evidenceFor(this.#stream.log, cursor, this.#profile, continuity);
+    this.#follower.wanted = this.#evidence.wantedIndex;
   }
 
-  #first(
-    id: string | undefined,
-    index: number | undefined,
-    payload: 'same' | 'other' | 'not_remembered',
-    logLength?: number,
-  ): void {
-    const evidence = this.#evidence;
-    const cursor = this.#cursor;
-    if (evidence !== undefined && cursor !== undefined) {
-      const { reusesIds, isFiltered } = this.#stream.log;
-      const trusted = !reusesIds && !isFiltered;
-      if (logLength !== undefined) evidence.logLength = logLength;
-      evidence.first = {
-        id,
-        relation: id === undefined ? undefined : relate(this.#profile.choices, cursor, id),
-        index: trusted ? index : undefined,
-        payload: trusted && this.#engine.hashesPayloads ? payload : 'not_remembered',
-      };
-      if (!trusted) evidence.wantedIndex = undefined;
+  #first(first: FirstWritten): void {
+    if (this.#evidence !== undefined && this.#cursor !== undefined) {
+      noteFirstWritten(this.#evidence, this.#stream.log, this.#cursor, this.#profile, first);
     }
     this.#evaluate(true);
   }
@@ -272,6 +271,7 @@ export class ServerConnection implements StreamConnection, SseSink {
       firstCursor: this.#firstId,
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : undefined,
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
+      ...(this.#move && judgeMove(this.#move, evidence, verdict)),
     };
   }
 

@@ -1,18 +1,16 @@
 import type { StreamReport } from '../connection.ts';
-import { relate } from '../cursor/relate.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers } from '../profile/place.ts';
+import type { Move } from '../timeline/logical-stream.ts';
 import type { RefusedReason, Verdict } from '../verdict.ts';
-import type { ServerEvidence } from './classify-server.ts';
 import { classifyServer, missedByServer } from './classify-server.ts';
-import { declaredBy } from './declared.ts';
+import type { GatheringEvidence } from './evidence-for.ts';
+import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
+import { judgeMove } from './judge-move.ts';
 import { ReplayFollower } from './replay-follower.ts';
-import { wantedIndex } from './wanted-index.ts';
 import type { WrittenLog } from './written-log.ts';
 import { numberedBy } from './written-log.ts';
-
-type Evidence = { -readonly [K in keyof ServerEvidence]: ServerEvidence[K] };
 
 /** One logical stream on one connection, as the process that writes it sees it (V1–V9). */
 export class ServerLane {
@@ -24,9 +22,10 @@ export class ServerLane {
   readonly log: WrittenLog;
   readonly #follower: ReplayFollower;
   #cursor: string | undefined;
-  #evidence: Evidence | undefined;
+  #evidence: GatheringEvidence | undefined;
   #firstId: string | undefined;
   #lastId: string | undefined;
+  #isLeft = false;
 
   constructor(name: string | undefined, log: WrittenLog) {
     this.name = name;
@@ -49,20 +48,10 @@ export class ServerLane {
     continuity: ContinuityMembers | undefined,
   ): void {
     if (this.settled) return;
-    const { log } = this;
-    const isTrusted = !log.isFiltered && !log.reusesIds;
-    const wanted = isTrusted ? wantedIndex(log, cursor, profile) : undefined;
     this.#cursor = cursor;
     this.#firstId = undefined;
-    this.#follower.resume(wanted);
-    this.#evidence = {
-      phase: 'open',
-      refusal: undefined,
-      declared: declaredBy(continuity, cursor, profile.choices),
-      wantedIndex: wanted,
-      logLength: log.length,
-      first: undefined,
-    };
+    this.#evidence = evidenceFor(this.log, cursor, profile, continuity);
+    this.#follower.resume(this.#evidence.wantedIndex);
   }
 
   refuse(reason: RefusedReason): void {
@@ -78,14 +67,15 @@ export class ServerLane {
     const evidence = this.settled ? undefined : this.#evidence;
     const isFirst = this.#firstId === undefined;
     if (isFirst) this.#firstId = position;
-    const before = this.log.length;
+    const { length } = this.log;
     const index = this.#follow(position, payloadTag);
     const payload =
       index === undefined || payloadTag === 0
         ? 'not_remembered'
         : this.log.payloadAt(index, payloadTag);
     if (evidence !== undefined && evidence.first === undefined) {
-      this.#answer(evidence, profile, { position, index, payload, before });
+      const first = { id: position, index, payload, logLength: length };
+      noteFirstWritten(evidence, this.log, this.#cursor ?? '', profile, first);
     } else if (isFirst && this.#cursor === undefined && payload === 'other') {
       this.log.reusesIds = true;
     }
@@ -109,10 +99,16 @@ export class ServerLane {
 
   /** The reader is gone. */
   close(): void {
-    this.#follower.close();
+    if (!this.#isLeft) this.#follower.close();
   }
 
-  report(epochIsSession: boolean): StreamReport {
+  /** The reader goes on elsewhere: what follows in the log is not kept from it. */
+  leave(): void {
+    this.#isLeft = true;
+  }
+
+  /** @param move M1: set where this connection takes the stream from SSE to a WebSocket. */
+  report(epochIsSession: boolean, move: Move | undefined): StreamReport {
     const { verdict } = this;
     const evidence = this.#evidence;
     return {
@@ -129,34 +125,14 @@ export class ServerLane {
       firstCursor: this.#firstId,
       lastCursor: this.#lastId,
       replayed: this.isResumed ? this.#follower.replayed : undefined,
+      ...(move && judgeMove(move, evidence, verdict)),
     };
   }
 
   #follow(position: string | undefined, payloadTag: number): number | undefined {
     if (position === undefined) return undefined;
-    return this.#follower.follow(idTagOf(position), payloadTag, numberedBy(position));
-  }
-
-  #answer(
-    evidence: Evidence,
-    profile: CompiledProfile,
-    first: {
-      readonly position: string | undefined;
-      readonly index: number | undefined;
-      readonly payload: 'same' | 'other' | 'not_remembered';
-      readonly before: number;
-    },
-  ): void {
-    const { position: id, index, payload, before } = first;
-    const cursor = this.#cursor ?? '';
-    const isTrusted = !this.log.isFiltered && !this.log.reusesIds;
-    if (id !== undefined) evidence.logLength = before;
-    evidence.first = {
-      id,
-      relation: id === undefined ? undefined : relate(profile.choices, cursor, id),
-      index: isTrusted ? index : undefined,
-      payload: isTrusted ? payload : 'not_remembered',
-    };
-    if (!isTrusted) evidence.wantedIndex = undefined;
+    const index = this.#follower.follow(idTagOf(position), payloadTag, numberedBy(position));
+    this.log.noteSocket(index ?? this.log.length - 1);
+    return index;
   }
 }

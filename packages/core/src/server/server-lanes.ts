@@ -11,10 +11,12 @@ import { readFirst } from '../profile/place.ts';
 import type { Identity } from '../timeline/engine.ts';
 import { claimOf, withSent } from '../timeline/facts.ts';
 import { Frame, itemsOf, payloadTagOf, readFrame } from '../timeline/frame.ts';
+import type { Move } from '../timeline/logical-stream.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
 import type { RefusedReason } from '../verdict.ts';
+import { Departure } from './departure.ts';
 import { ServerLane } from './server-lane.ts';
-import type { ServerStream, ServerStreams } from './server-streams.ts';
+import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
 import { StreamNames } from './stream-names.ts';
 
 /** What all accepted WebSockets of one timeline share. */
@@ -26,6 +28,8 @@ export interface SocketEngine {
   readonly identity: Exclude<Identity, readonly string[]>;
   readonly responseHeaders: readonly string[];
   readonly decodeBinary: BinaryDecoder | undefined;
+  /** Milliseconds for which an announced move may be made (M1). */
+  readonly reconnectWindow: number;
 }
 
 interface Named {
@@ -41,9 +45,11 @@ const MOST_NAMES = 4096;
 /** The logical streams of one accepted WebSocket (R19): the connection itself, and those it names. */
 export class ServerLanes {
   readonly ordinal: number;
-  readonly previous: unknown;
   readonly #engine: SocketEngine;
-  readonly #connection: StreamConnection;
+  readonly #connection: StreamConnection & Carrier;
+  readonly #departure: Departure;
+  readonly #lastContext: unknown;
+  #move: Move | undefined;
   readonly #stream: ServerStream;
   readonly #main: ServerLane;
   #profile: CompiledProfile;
@@ -54,9 +60,8 @@ export class ServerLanes {
 
   constructor(
     engine: SocketEngine,
-    connection: StreamConnection,
-    request: StreamRequest,
-    facts: RequestFacts,
+    connection: StreamConnection & Carrier,
+    { request, facts, at }: { request: StreamRequest; facts: RequestFacts; at: number },
     profile: CompiledProfile,
   ) {
     this.#engine = engine;
@@ -65,7 +70,12 @@ export class ServerLanes {
     this.#stream = engine.streams.open(request, facts, undefined, profile);
     this.#main = new ServerLane(undefined, this.#stream.log);
     this.ordinal = this.#stream.connections++;
-    this.previous = this.#stream.lastContext;
+    this.#lastContext = this.#stream.lastContext;
+    this.#departure = new Departure(this.#stream, at, engine.reconnectWindow);
+  }
+
+  get previous(): unknown {
+    return this.#move === undefined ? this.#lastContext : this.#departure.context;
   }
 
   get settled(): boolean {
@@ -92,11 +102,23 @@ export class ServerLanes {
   /** What request and response headers say. */
   headers(subject: Subject): void {
     const profile = this.#profile;
-    const { cursor, epoch } = claimOf(profile, subject);
+    const { cursor = this.#departure.cursor, epoch } = claimOf(profile, subject);
+    this.#move = this.#departure.move(cursor, profile);
     const answered = readFirst(profile.epochReceived, subject, profile.separator);
     this.#main.epoch = String(subject.continuity?.get('gen') ?? answered ?? '') || epoch;
     if (cursor === undefined || this.#main.events > 0) return;
     this.#main.resume(cursor, profile, subject.continuity);
+  }
+
+  /** The handshake is answered with 101. */
+  carry(): void {
+    if (this.#move !== undefined) this.#stream.carrier?.leave();
+    this.#engine.streams.carry(this.#stream, this.#connection, this.#profile);
+  }
+
+  /** The reader goes on elsewhere. */
+  leave(): void {
+    this.#main.leave();
   }
 
   refuse(reason: RefusedReason): void {
@@ -133,7 +155,9 @@ export class ServerLanes {
     const { cursor, epoch } = claimOf(profile, withSent({ continuity: undefined }, [value]));
     const lane = named?.lane ?? this.#main;
     if (epoch !== undefined) lane.epoch = epoch;
-    if (cursor !== undefined) lane.resume(cursor, profile, undefined);
+    if (cursor === undefined) return;
+    if (lane === this.#main) this.#move = this.#departure.move(cursor, profile);
+    lane.resume(cursor, profile, undefined);
   }
 
   /** A message to the client. @param scanned tag of the whole message. */
@@ -159,13 +183,13 @@ export class ServerLanes {
     for (const lane of this.#participants()) this.#tell(lane, this.#phaseOf(lane, phase));
   }
 
-  close(context: unknown): StreamReport[] {
+  close(): StreamReport[] {
     const reports = this.#participants().map((lane) => this.#report(lane));
     this.#main.close();
-    this.#engine.streams.close(this.#stream, context);
+    this.#engine.streams.close(this.#stream, this.#connection);
     for (const { lane, stream } of this.#named?.values() ?? []) {
       lane.close();
-      this.#engine.streams.close(stream, context);
+      this.#engine.streams.close(stream, this.#connection);
     }
     return reports;
   }
@@ -186,7 +210,8 @@ export class ServerLanes {
   }
 
   #report(lane: ServerLane): StreamReport {
-    return lane.report(this.#profile.epochIsSession);
+    const move = lane === this.#main ? this.#move : undefined;
+    return lane.report(this.#profile.epochIsSession, move);
   }
 
   #wroteItem(lane: ServerLane, frame: Frame, item: unknown): void {

@@ -18,12 +18,13 @@ import { copyHeaders } from '../timeline/request-facts.ts';
 import { ServerChoice } from './server-choice.ts';
 import type { SocketEngine } from './server-lanes.ts';
 import { ServerLanes } from './server-lanes.ts';
+import type { Carrier } from './server-streams.ts';
 
 /**
  * One WebSocket that this process has accepted. Its events are what it sends; what it receives may
  * name a stream and a cursor (V1–V9, R19).
  */
-export class ServerSocket implements StreamConnection {
+export class ServerSocket implements StreamConnection, Carrier {
   readonly role = 'server';
   readonly transport = 'websocket';
   context: unknown;
@@ -37,11 +38,12 @@ export class ServerSocket implements StreamConnection {
   #isUp = false;
   #over = false;
 
-  constructor(engine: SocketEngine, request: StreamRequest, facts: HeaderFacts) {
+  constructor(engine: SocketEngine, request: StreamRequest, facts: HeaderFacts, at: number) {
     this.#engine = engine;
     this.#facts = facts;
     this.#choice = new ServerChoice(engine.profiles, engine.generic, facts.request.target);
-    this.#lanes = new ServerLanes(engine, this, request, facts.request, this.#choice.profile);
+    const asked = { request, facts: facts.request, at };
+    this.#lanes = new ServerLanes(engine, this, asked, this.#choice.profile);
     this.#lookAt(facts);
   }
 
@@ -88,8 +90,10 @@ export class ServerSocket implements StreamConnection {
     this.#isUp = status === 101;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
     this.#lookAt({ request, responseHeaders, status });
-    if (this.#isUp) this.#lanes.evaluate('open');
-    else {
+    if (this.#isUp) {
+      this.#lanes.carry();
+      this.#lanes.evaluate('open');
+    } else {
       this.#lanes.refuse(refusalOf(status));
       this.end('eof');
     }
@@ -121,8 +125,12 @@ export class ServerSocket implements StreamConnection {
       this.#lanes.refuse('refusal_frame');
     }
     if (this.#isUp) this.#lanes.evaluate('ended');
-    const reports: StreamReport[] = this.#lanes.close(this.context);
+    const reports: StreamReport[] = this.#lanes.close();
     this.#engine.observer.ended(this, end, this.#isUp || this.settled ? reports : []);
+  }
+
+  leave(): void {
+    this.#lanes.leave();
   }
 
   #lookAt(facts: HeaderFacts): void {

@@ -1,8 +1,9 @@
-import type { StreamRequest } from '../connection.ts';
+import type { StreamRequest, Transport } from '../connection.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { keyOf, placeOf } from '../timeline/key.ts';
+import type { Handover } from '../timeline/logical-stream.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
 import { numberedBy, WrittenLog } from './written-log.ts';
 
@@ -16,6 +17,19 @@ export interface ServerStream {
   isForgotten: boolean;
   connections: number;
   lastContext: unknown;
+  /** What the latest connection that came to be is carried by, and that one while it is open. */
+  transport: Transport | undefined;
+  carrier: Carrier | undefined;
+  /** A move to a WebSocket was announced and accepted, and nobody has made it yet (M1). */
+  handover: Handover | undefined;
+}
+
+/** A connection that carries a stream. */
+export interface Carrier {
+  readonly transport: Transport;
+  readonly context: unknown;
+  /** Its reader goes on elsewhere: what others are sent from now on is no gap of this one. */
+  leave(): void;
 }
 
 /** Streams of POST answers that one place may be asked to resume. */
@@ -70,9 +84,20 @@ export class ServerStreams {
     return stream;
   }
 
-  close(stream: ServerStream, context: unknown): void {
+  /** An answer opens the stream: this connection carries it now. */
+  carry(stream: ServerStream, carrier: Carrier, { payload }: CompiledProfile): void {
+    const { transport } = carrier;
+    const isOther = stream.transport !== undefined && stream.transport !== transport;
+    if (isOther && payload === undefined) stream.log.idsAlone = true;
+    stream.transport = transport;
+    stream.carrier = carrier;
+    stream.handover = undefined;
+  }
+
+  close(stream: ServerStream, connection: Pick<Carrier, 'context'>): void {
     stream.open--;
-    stream.lastContext = context;
+    stream.lastContext = connection.context;
+    if (stream.carrier === connection) stream.carrier = undefined;
     this.#memory.closed();
     if (stream.isForgotten && stream.open === 0) stream.log.release();
     if (this.#byKey.get(stream.key) === stream) {
@@ -118,8 +143,18 @@ export class ServerStreams {
 
   #make(key: string, place: string): ServerStream {
     const log = new WrittenLog(this.#memory);
-    const counts = { open: 0, connections: 0 };
-    return { key, place, log, ...counts, isForgotten: false, lastContext: undefined };
+    return {
+      key,
+      place,
+      log,
+      open: 0,
+      isForgotten: false,
+      connections: 0,
+      lastContext: undefined,
+      transport: undefined,
+      carrier: undefined,
+      handover: undefined,
+    };
   }
 
   /** The longest untouched go first; what is being written to stays. */

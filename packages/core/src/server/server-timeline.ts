@@ -3,8 +3,10 @@ import { HistoryMemory } from '../history-memory.ts';
 import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
+import { RECONNECT_WINDOW } from '../timeline/client-timeline.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { claimOf, subjectOf } from '../timeline/facts.ts';
+import { announcesMove } from '../timeline/move.ts';
 import { profilesOf } from '../timeline/options.ts';
 import { factsOf } from '../timeline/request-facts.ts';
 import type { ServerEngine } from './server-connection.ts';
@@ -27,8 +29,10 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     new HistoryMemory(options.history),
     options.streamKey,
   );
+  const { reconnectWindow = RECONNECT_WINDOW } = options;
   const engine: ServerEngine = {
     streams,
+    reconnectWindow,
     observer: options.observer,
     hashesPayloads: options.identity !== 'id',
     responseHeaders,
@@ -41,6 +45,7 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
   });
   const sockets: SocketEngine = {
     streams,
+    reconnectWindow,
     observer: options.observer,
     profiles,
     generic: generic.websocket,
@@ -49,15 +54,16 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     decodeBinary: options.decodeBinary,
   };
   return {
-    open: (request) =>
+    open: (request, at) =>
       request.transport === 'websocket'
-        ? new ServerSocket(sockets, request, read(request))
-        : new ServerConnection(engine, request, read(request)),
+        ? new ServerSocket(sockets, request, read(request), at)
+        : new ServerConnection(engine, request, read(request), at),
     wants: (request) => {
       if (!known.mayCarryCursor(request)) return false;
       const facts = read(request);
       const profile = choose(profiles, generic.sse, facts);
-      return claimOf(profile, subjectOf(facts, [])).cursor !== undefined;
+      const announces = announcesMove(facts.request) && profile.key?.test(facts.request.path);
+      return announces === true || claimOf(profile, subjectOf(facts, [])).cursor !== undefined;
     },
   };
 }

@@ -47,6 +47,11 @@ export class WrittenLog {
   reusesIds = false;
   /** Connections are sent different events: what one got says nothing about another. */
   isFiltered = false;
+  /** M1: two transports need not show one event alike, so its id alone tells it from others. */
+  idsAlone = false;
+  /** The part that went over WebSockets: indices of its first and last event. */
+  #socketFrom = -1;
+  #socketTo = -1;
   /** Runs before the current one, oldest first. */
   #runs: Run[] | undefined;
   readonly #memory: HistoryShare;
@@ -83,13 +88,24 @@ export class WrittenLog {
   /** Whether the event at `index` is this one; asked at every write, so it only compares. */
   isAt(index: number, idTag: number, payloadTag: number): boolean {
     const at = this.#at(index);
-    return this.#words[at] === idTag && this.#words[at + 1] === payloadTag;
+    if (this.#words[at] !== idTag) return false;
+    return this.#words[at + 1] === payloadTag || this.idsAlone;
   }
 
   payloadAt(index: number, payloadTag: number): 'same' | 'other' | 'not_remembered' {
     if (!this.#remembers(index)) return 'not_remembered';
     const before = this.#words[this.#at(index) + 1];
-    return before === payloadTag ? 'same' : 'other';
+    return before === payloadTag || this.idsAlone ? 'same' : 'other';
+  }
+
+  /** The event at `index` is sent over a WebSocket. */
+  noteSocket(index: number): void {
+    if (this.#socketFrom < 0 || index < this.#socketFrom) this.#socketFrom = index;
+    if (index > this.#socketTo) this.#socketTo = index;
+  }
+
+  wentOverSocket(index: number): boolean {
+    return this.#socketFrom >= 0 && index >= this.#socketFrom && index <= this.#socketTo;
   }
 
   /** Forgets the tags and gives their memory back. */

@@ -29,7 +29,8 @@ export interface TimelineOptions {
   readonly observer: StreamObserver;
 }
 
-const RECONNECT_WINDOW = 60_000;
+/** Milliseconds. */
+export const RECONNECT_WINDOW = 60_000;
 const CLOSED_STREAMS = 4096;
 
 /** @throws SyntaxError when a profile of the options cannot be read. */
