@@ -135,6 +135,11 @@ export class SseBlock {
     return this.#id.setInteger(bytes, from, end);
   }
 
+  /** Takes an id that is known to be short and without control bytes. */
+  protected takePlainId(bytes: Uint8Array, from: number, to: number): void {
+    this.#id.setPlain(bytes, from, to);
+  }
+
   protected takeId(bytes: Uint8Array, from: number, to: number): void {
     if (this.#id.set(bytes, from, to) === 'oversized') this.#oversizedIds += 1;
   }

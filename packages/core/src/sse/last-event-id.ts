@@ -57,15 +57,18 @@ export class LastEventId {
    */
   set(bytes: Uint8Array, from: number, to: number): 'taken' | 'has_nul' | 'oversized' {
     if (to - from > ID_LIMIT) return 'oversized';
+    if (hasNul(bytes, from, to)) return 'has_nul'; // S3
+    this.setPlain(bytes, from, to);
+    return 'taken';
+  }
+
+  /** As `set`, for bytes that are known to make a valid id. */
+  setPlain(bytes: Uint8Array, from: number, to: number): void {
     const value = canonicalInteger(bytes, from, to);
-    if (value === NO_NUMBER) {
-      if (hasNul(bytes, from, to)) return 'has_nul'; // S3
-      this.#chunk = bytes;
-    }
+    if (value === NO_NUMBER) this.#chunk = bytes;
     this.#nextAt = value === NO_NUMBER ? from : STORED;
     this.#nextNumber = value;
     this.#nextLength = to - from;
-    return 'taken';
   }
 
   /** Ends a block: its id, if it had one, becomes the cursor. Says whether it had one. */

@@ -96,16 +96,22 @@ export class SseScanner extends SseBlock {
       return end;
     }
     this.takeDataLine(bytes, from, lineEnd);
-    return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
+    const next = lineEnd + 1;
+    if (bytes[lineEnd] !== LF) return this.#afterCr(bytes, next, end);
+    if (next === end || bytes[next] !== LF) return next;
+    this.#endBlock(); // the blank line mostly follows: to look for it here saves a round
+    return next + 1;
   }
 
   #readId(bytes: Uint8Array, at: number, end: number): number {
     const from = valueAfter(bytes, at + 2);
     let lineEnd = this.takeInteger(bytes, from, end); // finds the end itself, as most ids are such
     if (lineEnd < 0) {
-      lineEnd = this.#lineEnd(bytes, from, end);
-      if (lineEnd === end) return this.#readLine(bytes, at, end);
-      this.takeId(bytes, from, lineEnd);
+      const near = end - from > SHORT ? from + SHORT : end;
+      lineEnd = firstControl(bytes, from, near);
+      const isPlain = lineEnd < near && isLineEnd(bytes[lineEnd] as number);
+      if (!isPlain) return this.#readLine(bytes, at, end); // long, cut, or perhaps with NUL
+      this.takePlainId(bytes, from, lineEnd);
     }
     return bytes[lineEnd] === LF ? lineEnd + 1 : this.#afterCr(bytes, lineEnd + 1, end);
   }
