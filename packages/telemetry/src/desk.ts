@@ -11,7 +11,7 @@ import { createProtocolLabels } from './protocol-names.ts';
 import type { ReplayWindows } from './replay-windows.ts';
 import { createReplayWindows } from './replay-windows.ts';
 import type { StreamBook } from './stream-book.ts';
-import { createStreamBook } from './stream-book.ts';
+import { createStreamBook, openStreams } from './stream-book.ts';
 import type { Tally } from './tally.ts';
 import { createTally } from './tally.ts';
 import type { Teller } from './teller.ts';
@@ -41,6 +41,12 @@ export interface Desk {
   stopped: boolean;
 }
 
+/**
+ * One meter for all recorders of a process: their series have the same names, and a page of metrics
+ * may not describe one name twice.
+ */
+const METER = '@sameriver/telemetry';
+
 /** @param onFailure Hears of a failure of ours while metrics are collected. */
 export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) => void): Desk {
   const now = options.now ?? (() => performance.now());
@@ -48,13 +54,13 @@ export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) =
   zeroErrors(tally);
   const labelOf = createProtocolLabels();
   const book = createStreamBook();
-  const probe = createLoadProbe(() => book.open.size, options.load, options.loadSource);
+  const probe = createLoadProbe(openStreams, options.load, options.loadSource);
   const counter = createEventCounter(tally, labelOf, () => probe.read().level);
   const { roles = ROLE_VALUES, transport = 'sse' } = options;
   for (const role of roles) counter.expect(role, transport);
   const windows = createReplayWindows(tally, labelOf);
   const tracers = createTracerBinding(options);
-  const meters = createMeterBinding(options, { tally, refresh });
+  const meters = createMeterBinding({ ...options, name: METER }, { tally, refresh });
 
   function refresh(): void {
     try {

@@ -1,9 +1,10 @@
 import { createContextKey, ROOT_CONTEXT } from '@opentelemetry/api';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { FakeConnection, Telemetry } from '../test/harness.ts';
 import {
   BY_DESIGN,
   connection,
+  disableRecorders,
   metric,
   metrics,
   moved,
@@ -18,6 +19,8 @@ import { createRecorder } from './recorder.ts';
 import { possibleVerdicts } from './verdict-space.ts';
 
 const start = { context: ROOT_CONTEXT };
+
+afterEach(disableRecorders);
 
 function open(t: Telemetry, facts: Partial<FakeConnection> = {}): FakeConnection {
   const one = connection(facts);
@@ -446,10 +449,10 @@ describe('what is not followed', () => {
   });
 });
 
-describe('two recorders of one scope', () => {
-  test('add up instead of hiding each other', async () => {
+describe('two recorders of one process', () => {
+  test.each(['test', 'another'])('add up on one meter, scope %s', async (name) => {
     const t = telemetry();
-    const other = createRecorder({ name: 'test', loadSource: t.load });
+    const other = createRecorder({ name, loadSource: t.load });
     other.setMeterProvider(t.meters);
     const mine = open(t, { ordinal: 1 });
     const theirs = connection({ ordinal: 1 });
@@ -460,5 +463,26 @@ describe('two recorders of one scope', () => {
       'classification=resumed,load.level=low,reason=cursor_echoed': 2,
     });
     expect(await moved(t.reader, 'event_stream.client.connection.active')).toEqual({ '': 2 });
+    other.disable();
+  });
+
+  test('count the active streams of both as the load of each', async () => {
+    const t = telemetry({ load: { high: { activeStreams: 3 } } });
+    const other = telemetry({ load: { high: { activeStreams: 3 } } });
+    for (const recorder of [t, other, t]) {
+      recorder.recorder.settled(open(recorder, { ordinal: 1 }), report({ verdict: RESUMED }));
+    }
+    const reconnects = 'event_stream.client.reconnects';
+    expect(await moved(t.reader, reconnects)).toEqual({
+      'classification=resumed,load.level=low,reason=cursor_echoed': 1,
+      'classification=resumed,load.level=high,reason=cursor_echoed': 1,
+    });
+    other.recorder.disable();
+    t.recorder.settled(open(t, { ordinal: 1 }), report({ verdict: RESUMED }));
+    t.recorder.disable();
+    other.recorder.settled(open(other, { ordinal: 1 }), report({ verdict: RESUMED }));
+    expect(await moved(other.reader, reconnects)).toEqual({
+      'classification=resumed,load.level=low,reason=cursor_echoed': 2,
+    });
   });
 });

@@ -2,11 +2,12 @@ import type { Context } from '@opentelemetry/api';
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { FakeConnection, Telemetry } from '../test/harness.ts';
 import {
   BY_DESIGN,
   connection,
+  disableRecorders,
   moved,
   REFUSED,
   REORIGINATED,
@@ -18,6 +19,8 @@ import {
 import type { StreamMemo } from './record.ts';
 
 const start = { context: ROOT_CONTEXT };
+
+afterEach(disableRecorders);
 
 /** The connection that a timeline would open after `before`. */
 function after(before: FakeConnection, facts: Partial<FakeConnection> = {}): FakeConnection {

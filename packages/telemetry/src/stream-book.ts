@@ -20,6 +20,13 @@ export interface StreamBook {
   readonly open: ReadonlySet<StreamConnection>;
 }
 
+let openInProcess = 0;
+
+/** Active streams of this process, whoever records them: the load of one is that of all. */
+export function openStreams(): number {
+  return openInProcess;
+}
+
 export function createStreamBook(): StreamBook {
   const waiting = new Set<StreamConnection>();
   const open = new Set<StreamConnection>();
@@ -28,11 +35,12 @@ export function createStreamBook(): StreamBook {
     wait: (connection) => void waiting.add(connection),
     up(connection) {
       waiting.delete(connection);
+      if (!open.has(connection)) openInProcess += 1;
       open.add(connection);
     },
     leave(connection) {
       waiting.delete(connection);
-      open.delete(connection);
+      if (open.delete(connection)) openInProcess -= 1;
     },
     sweep(now, forget) {
       let left = SWEEP;
@@ -47,6 +55,7 @@ export function createStreamBook(): StreamBook {
     empty(forget) {
       for (const connection of [...waiting, ...open]) forget(connection);
       waiting.clear();
+      openInProcess -= open.size;
       open.clear();
     },
   };

@@ -155,6 +155,13 @@ export interface TelemetryOptions extends Partial<RecorderOptions> {
 }
 
 /** A recorder on providers of its own: nothing is global, tests do not see each other. */
+const recorders: StreamRecorder[] = [];
+
+/** For `afterEach`: what a test leaves open would count among the active streams of the next. */
+export function disableRecorders(): void {
+  for (const recorder of recorders.splice(0)) recorder.disable();
+}
+
 export function telemetry({
   sampler,
   processors = [],
@@ -178,6 +185,7 @@ export function telemetry({
     now: () => state.now,
     ...options,
   });
+  recorders.push(recorder);
   const state: Telemetry = {
     recorder,
     load,

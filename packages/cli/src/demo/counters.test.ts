@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Player } from './cast.ts';
 import { reconnectsByLevel, scrape } from './counters.ts';
 
-const SCOPE = 'otel_scope_name="@sameriver/instrumentation-sse",otel_scope_version="0.0.0"';
+const SCOPE = 'otel_scope_name="@sameriver/telemetry",otel_scope_version="0.0.0"';
 
 function page(...lines: readonly (readonly [metric: string, labels: string, value: number])[]) {
   return lines
