@@ -2,15 +2,15 @@ import type { StreamRequest, Transport } from '../connection.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import { keyOf, placeOf } from '../timeline/key.ts';
+import { keyOf, keyTagOf, placeOf } from '../timeline/key.ts';
 import type { Handover } from '../timeline/logical-stream.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
 import { numberedBy, WrittenLog } from './written-log.ts';
 
 /** A logical stream as its server sees it: whoever reads it, one log is written to them. */
 export interface ServerStream {
-  readonly key: string;
-  readonly place: string;
+  /** Tag of the key under which it is found; 0 for an answer, which is found by its place. */
+  readonly key: number;
   readonly log: WrittenLog;
   open: number;
   /** Not found any more by anybody; its log is given back with its last connection. */
@@ -41,8 +41,8 @@ const ANSWERS_REMEMBERED = 16;
  * resumed by a GET that carries one of its ids.
  */
 export class ServerStreams {
-  readonly #byKey = new Map<string, ServerStream>();
-  readonly #answers = new Map<string, ServerStream[]>();
+  readonly #byKey = new Map<number, ServerStream>();
+  readonly #answers = new Map<number, ServerStream[]>();
   readonly #limit: number;
   readonly #memory: HistoryMemory;
   readonly #streamKey: ((request: StreamRequest) => string | undefined) | undefined;
@@ -69,16 +69,22 @@ export class ServerStreams {
     const key =
       own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
-    const stream = this.#find(key, place, facts.method, cursor, own !== undefined);
+    const stream = this.#find(
+      keyTagOf(key),
+      keyTagOf(place),
+      facts.method,
+      cursor,
+      own !== undefined,
+    );
     stream.open++;
     this.#memory.opened();
     return stream;
   }
 
   /** R19: a stream inside a connection that carries several. */
-  openNamed({ key, place }: ServerStream, name: string): ServerStream {
-    const named = `${key} ${name}`;
-    const stream = this.#byKey.get(named) ?? this.#newShared(named, place);
+  openNamed({ key }: ServerStream, name: string): ServerStream {
+    const named = keyTagOf(`${key} ${name}`);
+    const stream = this.#byKey.get(named) ?? this.#newShared(named);
     stream.open++;
     this.#memory.opened();
     return stream;
@@ -108,8 +114,8 @@ export class ServerStreams {
   }
 
   #find(
-    key: string,
-    place: string,
+    key: number,
+    place: number,
     method: string,
     cursor: string | undefined,
     isNamed: boolean,
@@ -122,17 +128,17 @@ export class ServerStreams {
     }
     if (shared) return shared;
     const isAnswer = method !== 'GET' && cursor === undefined && !isNamed;
-    return isAnswer ? this.#newAnswer(place) : this.#newShared(key, place);
+    return isAnswer ? this.#newAnswer(place) : this.#newShared(key);
   }
 
-  #newShared(key: string, place: string): ServerStream {
-    const stream = this.#make(key, place);
+  #newShared(key: number): ServerStream {
+    const stream = this.#make(key);
     this.#byKey.set(key, stream);
     return stream;
   }
 
-  #newAnswer(place: string): ServerStream {
-    const stream = this.#make('', place);
+  #newAnswer(place: number): ServerStream {
+    const stream = this.#make(0);
     const answers = this.#answers.get(place) ?? [];
     answers.unshift(stream);
     if (answers.length > ANSWERS_REMEMBERED) forget(answers.pop());
@@ -141,11 +147,10 @@ export class ServerStreams {
     return stream;
   }
 
-  #make(key: string, place: string): ServerStream {
+  #make(key: number): ServerStream {
     const log = new WrittenLog(this.#memory);
     return {
       key,
-      place,
       log,
       open: 0,
       isForgotten: false,

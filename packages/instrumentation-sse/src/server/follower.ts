@@ -12,38 +12,42 @@ function asBytes(view: ArrayBufferView): Uint8Array {
     : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
+/** What all followers of one tap share: no closure of its own for a response that stays for days. */
+export interface FollowerOwner {
+  readonly host: TapHost;
+  /** Called once, when the connection has ended and nothing is pending. */
+  release(follower: Follower): void;
+}
+
 /**
  * One response whose body the tap follows. Whatever goes wrong in here ends the following of this
  * one response, is counted as `server_tap`, and never reaches the application.
  */
 export class Follower {
-  /** Chunks reported so far. */
-  chunks = 0;
   /** A wrapper is inside the original method: what comes through again was reported already. */
   inside = false;
-  readonly #host: TapHost;
+  /** Chunks reported so far. */
+  chunks = 0;
+  #state: 'open' | 'ending' | 'closed' = 'open';
+  #timedOut = false;
   readonly #connection: StreamConnection;
-  readonly #released: (follower: Follower) => void;
   #reading: Reading;
   #cancelTimer: (() => void) | undefined;
-  #timedOut = false;
-  #state: 'open' | 'ending' | 'closed' = 'open';
+  readonly response: object;
+  readonly #owner: FollowerOwner;
 
-  /**
-   * @param contentEncoding The `Content-Encoding` of the response.
-   * @param released Called once, when the connection has ended and nothing is pending.
-   */
+  /** @param contentEncoding The `Content-Encoding` of the response. */
   constructor(
-    host: TapHost,
+    owner: FollowerOwner,
+    response: object,
     connection: StreamConnection,
     contentEncoding: string | undefined,
-    released: (follower: Follower) => void,
   ) {
-    this.#host = host;
+    this.#owner = owner;
+    this.response = response;
     this.#connection = connection;
-    this.#released = released;
     this.#reading = this.#reader(contentEncoding);
-    if (!connection.settled) this.#cancelTimer = host.later(() => this.#timeout());
+    if (!connection.settled) this.#cancelTimer = owner.host.later(() => this.#timeout());
   }
 
   /**
@@ -74,7 +78,7 @@ export class Follower {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
     try {
-      const at = this.#host.now();
+      const at = this.#owner.host.now();
       if (typeof this.#reading === 'string') this.#close(end, at);
       else this.#reading.end(() => this.#close(end, at));
     } catch {
@@ -97,7 +101,7 @@ export class Follower {
   stop(): void {
     try {
       // What was opened is closed, or it would count as an active stream for ever.
-      if (this.#release()) this.#connection.end('aborted', this.#host.now());
+      if (this.#release()) this.#connection.end('aborted', this.#owner.host.now());
     } catch {
       this.#count('server_tap');
     }
@@ -164,7 +168,7 @@ export class Follower {
   #release(): boolean {
     if (this.#state === 'closed') return false;
     this.#state = 'closed';
-    this.#released(this);
+    this.#owner.release(this);
     if (typeof this.#reading !== 'string') this.#reading.stop();
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -173,7 +177,7 @@ export class Follower {
 
   #count(reason: 'server_tap' | 'decoder'): void {
     try {
-      this.#host.recorder.instrumentationError(reason);
+      this.#owner.host.recorder.instrumentationError(reason);
     } catch {
       // The counter itself has failed: there is nobody left to tell.
     }

@@ -106,6 +106,8 @@ export function tapHttp1(streams: ServerStreams): () => void {
         const response = this as Response;
         try {
           judge(streams, response, arrivals.get(response));
+          // The head is written once, and the response may then stay for days.
+          arrivals.delete(response);
         } catch {
           streams.failed();
         }

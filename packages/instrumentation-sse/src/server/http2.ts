@@ -84,7 +84,9 @@ export function tapHttp2(streams: ServerStreams): () => void {
     streams.guard(() => {
       const { stream } = message as { stream: ServerHttp2Stream };
       const arrival = arrivals.get(stream);
-      if (arrival !== undefined) judge(streams, stream, arrival);
+      if (arrival === undefined) return;
+      judge(streams, stream, arrival);
+      arrivals.delete(stream);
     });
   subscribe(STREAM_CREATED, onCreated);
   subscribe(HEAD_WRITTEN, onHead);

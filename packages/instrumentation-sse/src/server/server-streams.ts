@@ -3,6 +3,7 @@ import { context, createContextKey, trace } from '@opentelemetry/api';
 import type { HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
 import type { TapHost } from '@sameriver/telemetry';
+import type { FollowerOwner } from './follower.ts';
 import { Follower } from './follower.ts';
 
 /** A response whose head has just been written. */
@@ -29,26 +30,26 @@ function httpSpan(active: Context): Span | undefined {
 }
 
 /** The responses that one tap follows, whatever the HTTP version they are written on. */
-export class ServerStreams {
+export class ServerStreams implements FollowerOwner {
   /** Where a followed response keeps its follower. */
   readonly slot: symbol = Symbol('sameriver.follower');
-  readonly #host: TapHost;
+  readonly host: TapHost;
   readonly #followers: Set<Follower> = new Set();
   #stopped = false;
 
   constructor(host: TapHost) {
-    this.#host = host;
+    this.host = host;
   }
 
   now(): number {
-    return this.#host.now();
+    return this.host.now();
   }
 
   /** False for the many responses that are nobody's stream; they must cost next to nothing. */
   concerns(response: object, request: StreamRequest, isEventStream: boolean): boolean {
     if (this.#stopped) return false;
-    if (!isEventStream && !this.#host.timeline.wants(request)) return false;
-    return this.#host.ignore?.(request) !== true && claim(response, OWNER, 0);
+    if (!isEventStream && !this.host.timeline.wants(request)) return false;
+    return this.host.ignore?.(request) !== true && claim(response, OWNER, 0);
   }
 
   /**
@@ -57,13 +58,13 @@ export class ServerStreams {
    * known to be active, since a later write runs in the context of whoever publishes.
    */
   answered(response: object, answer: Answer): void {
-    const now = this.#host.now();
-    const connection = this.#host.timeline.open(answer.request, answer.arrivedAt ?? now);
+    const now = this.host.now();
+    const connection = this.host.timeline.open(answer.request, answer.arrivedAt ?? now);
     try {
       this.#opened(connection, answer.arrivedAt, now);
       if (connection.response(answer.status, answer.header)) {
         this.#follow(response, connection, answer.header('content-encoding'));
-      } else this.#host.recorder.notStream(connection);
+      } else this.host.recorder.notStream(connection);
     } catch (error) {
       // What was opened is closed, or it would count as an active stream for ever.
       connection.end('aborted', now);
@@ -82,10 +83,15 @@ export class ServerStreams {
 
   failed(): void {
     try {
-      this.#host.recorder.instrumentationError('server_tap');
+      this.host.recorder.instrumentationError('server_tap');
     } catch {
       // The counter itself has failed: there is nobody left to tell.
     }
+  }
+
+  release(follower: Follower): void {
+    this.#followers.delete(follower);
+    (follower.response as Slotted)[this.slot] = undefined;
   }
 
   stop(): void {
@@ -96,7 +102,7 @@ export class ServerStreams {
   #opened(connection: StreamConnection, arrivedAt: number | undefined, now: number): void {
     const active = context.active();
     const span = httpSpan(active);
-    this.#host.recorder.opened(connection, {
+    this.host.recorder.opened(connection, {
       context: active,
       ...(span === undefined ? {} : { httpSpan: span }),
       ...(arrivedAt === undefined ? {} : { startTime: Date.now() - (now - arrivedAt) }),
@@ -108,13 +114,10 @@ export class ServerStreams {
     connection: StreamConnection,
     contentEncoding: string | undefined,
   ): void {
-    const { slot } = this;
-    const follower = new Follower(this.#host, connection, contentEncoding, () => {
-      this.#followers.delete(follower);
-      (response as Slotted)[slot] = undefined;
-    });
+    const follower = new Follower(this, response, connection, contentEncoding);
     // Not enumerable: the application's own walks over the response must not meet it.
-    Object.defineProperty(response, slot, { value: follower, writable: true, configurable: true });
+    const value = { value: follower, writable: true, configurable: true };
+    Object.defineProperty(response, this.slot, value);
     this.#followers.add(follower);
   }
 }
