@@ -73,6 +73,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   #firstId: string | undefined;
   #over = false;
   #isLeft = false;
+  #isAnnouncement = false;
   readonly #at: number;
   /** Set where the request announces a move that is refused. */
   #move: Move | undefined;
@@ -147,7 +148,8 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     if (!announcesMove(request)) return;
     const departure = new Departure(this.#stream, this.#at, this.#engine.reconnectWindow);
     this.#move = departure.move(claim.cursor, this.#profile);
-    if (!acceptsMove(status)) return;
+    this.#isAnnouncement = acceptsMove(status);
+    if (!this.#isAnnouncement) return;
     if (this.#stream.transport === 'sse') this.#stream.handover = { ...claim, askedAt: this.#at };
     this.#evidence = undefined;
   }
@@ -176,7 +178,9 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     if (this.#evidence) this.#evidence.phase = 'ended';
     this.#evaluate(true);
     if (!this.#isLeft) this.#follower.close();
-    this.#engine.streams.close(this.#stream, this);
+    // What announced a move is no connection of the stream; the one before it is still the last.
+    const last = this.#isAnnouncement ? { context: this.#stream.lastContext } : this;
+    this.#engine.streams.close(this.#stream, last);
     const counts = this.#status !== undefined && this.settled;
     this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);
   }
