@@ -11,10 +11,17 @@ const STREAM = [
   `id: ${'k'.repeat(500)}\ndata: \ud83d lone\n\n`,
 ].join('');
 
-/** All that a scanner, loaded afresh in the present runtime, tells of the stream. */
-async function tell(): Promise<unknown[]> {
+type Module = { SseScanner: typeof SseScanner };
+
+/** The scanner, loaded afresh in the present runtime. */
+async function load(): Promise<Module> {
   vi.resetModules();
-  const module = (await import('./scanner.ts')) as { SseScanner: typeof SseScanner };
+  return (await import('./scanner.ts')) as Module;
+}
+
+/** All that a scanner of the present runtime tells of the stream. */
+async function tell(): Promise<unknown[]> {
+  const module = await load();
   const told: unknown[] = [];
   const sink = {
     event: (s: SseScanner) => {
@@ -68,4 +75,33 @@ describe('the scanner in other runtimes', () => {
       expect(other).toEqual(native);
     });
   }
+});
+
+describe('the native search', () => {
+  it('passes over a chunk twice at most, whatever ends its lines', async () => {
+    let searched = 0;
+    const { Buffer } = globalThis;
+    const counting = {
+      allocUnsafeSlow: Buffer.allocUnsafeSlow,
+      prototype: {
+        copy: Buffer.prototype.copy,
+        indexOf(this: Uint8Array, value: number, from: number): number {
+          const at = Buffer.prototype.indexOf.call(this, value, from);
+          searched += (at < 0 ? this.length : at) - from;
+          return at;
+        },
+      },
+    };
+    vi.stubGlobal('Buffer', counting);
+    const { SseScanner: Scanner } = await load();
+    vi.unstubAllGlobals();
+    const lines = ['\n', '\r', '\r\n'].map((end) => `data: ${'x'.repeat(94)}${end}`);
+    for (const line of [...lines, lines.join('')]) {
+      const chunk = encoder.encode(line.repeat(500));
+      searched = 0;
+      new Scanner({ event() {} }).push(chunk);
+      expect(searched).toBeGreaterThan(0);
+      expect(searched).toBeLessThan(2 * chunk.length);
+    }
+  });
 });

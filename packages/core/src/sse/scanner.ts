@@ -30,7 +30,10 @@ export class SseScanner extends SseBlock {
   readonly #sink: SseSink;
   #state: number = AT_STREAM_START;
   #cut: CutLine | undefined = undefined;
-  #nextCr = 0; // place of the next CR in this chunk; below the place asked for: not looked up yet
+  // Where the next CR and LF of this chunk are; below the place asked for: not looked up yet. Without
+  // both, many lines with ends of one kind would each have the rest of the chunk searched for the other.
+  #nextCr = -1;
+  #nextLf = -1;
   #awaitsComment: boolean;
 
   constructor(sink: SseSink, options: SseScannerOptions = {}) {
@@ -72,6 +75,7 @@ export class SseScanner extends SseBlock {
 
   #scan(bytes: Uint8Array, end: number): void {
     this.#nextCr = -1;
+    this.#nextLf = -1;
     let at = this.#state === AT_START ? 0 : this.#resume(bytes, end);
     while (at < end) {
       const first = bytes[at] as number;
@@ -220,12 +224,9 @@ export class SseScanner extends SseBlock {
   }
 
   #search(bytes: Uint8Array, from: number, end: number): number {
-    if (this.#nextCr < from) {
-      const cr = indexOfByte(bytes, CR, from);
-      this.#nextCr = cr < 0 || cr > end ? end : cr;
-    }
-    const lf = indexOfByte(bytes, LF, from);
-    return lf < 0 || lf > this.#nextCr ? this.#nextCr : lf;
+    if (this.#nextCr < from) this.#nextCr = find(bytes, CR, from, end);
+    if (this.#nextLf < from) this.#nextLf = find(bytes, LF, from, end);
+    return Math.min(this.#nextCr, this.#nextLf);
   }
 
   // Where the next line starts behind a CR: an LF belongs to it, which may come with the next chunk.
@@ -241,4 +242,9 @@ export class SseScanner extends SseBlock {
     else if (this.hasId) this.#sink.idOnly?.(this);
     this.clearBlock();
   }
+}
+
+function find(bytes: Uint8Array, value: number, from: number, end: number): number {
+  const at = indexOfByte(bytes, value, from);
+  return at < 0 || at > end ? end : at;
 }
