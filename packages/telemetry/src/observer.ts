@@ -138,8 +138,8 @@ function judge(
   instruments?.record(METRIC_RECONNECT_EVENT_LOOP_UTILIZATION, labels, utilization);
   if (live.level !== undefined) return load;
   live.level = load.level;
-  const outage = (desk.now() - live.outageSince) / 1_000;
-  if (role === 'client' && outage >= 0) {
+  if (role === 'client' && live.outageSince !== undefined) {
+    const outage = (desk.now() - live.outageSince) / 1_000;
     instruments?.record(METRIC_CLIENT_OUTAGE_DURATION, [protocol, classification], outage);
   }
   return load;

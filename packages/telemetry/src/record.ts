@@ -10,8 +10,8 @@ import type { LoadLevel } from './names.ts';
 export interface StreamMemo {
   /** Of the connect or accept span. */
   spanContext: SpanContext | undefined;
-  /** Milliseconds when the stream was last up; NaN while it is up, and when it never was. */
-  downSince: number;
+  /** Milliseconds when the stream was last up; `undefined` while it is up, and if it never was. */
+  downSince: number | undefined;
   /** Until when its events are paid for: `event-budget.ts`. */
   paidUntil: number;
   /** Only while the connection is followed. */
@@ -37,7 +37,7 @@ export interface LiveConnection {
   /** Whether the connection before this one was known when its span began. */
   previousKnown: boolean;
   /** The outage that this connection may end, from `StreamMemo.downSince`. */
-  outageSince: number;
+  outageSince: number | undefined;
   /** The worst verdict so far, of those of its logical streams (R19). */
   verdict: Verdict | undefined;
   /** Its migration is on a span already. */
@@ -54,7 +54,7 @@ export interface LiveConnection {
 export function createMemo(previous: StreamMemo | undefined): StreamMemo {
   return {
     spanContext: undefined,
-    downSince: previous?.downSince ?? Number.NaN,
+    downSince: previous?.downSince,
     paidUntil: previous?.paidUntil ?? 0,
     live: undefined,
   };
