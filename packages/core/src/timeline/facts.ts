@@ -4,6 +4,7 @@ import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers, Subject } from '../profile/place.ts';
 import { readFirst, resolvePointer } from '../profile/place.ts';
 import type { Claim } from './lane-evidence.ts';
+import { NO_CLAIM } from './lane-evidence.ts';
 import type { RequestFacts } from './request-facts.ts';
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
@@ -59,7 +60,7 @@ export function claimOf(profile: CompiledProfile, subject: Subject): Claim {
   const cursor = text === undefined || text === '' || start.has(text) ? undefined : text;
   const position = cursor === undefined ? undefined : parseWith(choices, cursor);
   const epoch = readFirst(profile.epochSent, { ...subject, position }, separator);
-  return { cursor, epoch: epoch || undefined };
+  return cursor === undefined && !epoch ? NO_CLAIM : { cursor, epoch: epoch || undefined };
 }
 
 export function continuityOf(facts: HeaderFacts, claim: Claim): ContinuityMembers | undefined {

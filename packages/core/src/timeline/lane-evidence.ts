@@ -11,6 +11,9 @@ export interface Claim {
   readonly epoch: string | undefined;
 }
 
+/** Shared, because most connections claim nothing, and keep it for as long as they are open. */
+export const NO_CLAIM: Claim = { cursor: undefined, epoch: undefined };
+
 /** What the logical stream held when the connection was opened. */
 export interface Held {
   readonly epoch: string | undefined;

@@ -71,7 +71,7 @@ export class Lane {
   }
 
   #hasKey(keyTag: number, mark: number): boolean {
-    return ((this.state.keys?.observe(keyTag, 0, mark) ?? 0) & SEEN_SAME) !== 0;
+    return ((this.state.eventKeys?.observe(keyTag, 0, mark) ?? 0) & SEEN_SAME) !== 0;
   }
 
   /** Asks the rules. `held`: a profile may still be confirmed, so nothing is decided yet. */
@@ -133,7 +133,7 @@ export class Lane {
   /** G2: unknown when nothing identifies an event of this stream. */
   get countedDuplicates(): Count {
     const { state } = this;
-    const identified = state.keys !== undefined || state.hasIds || !state.repeatsPayload;
+    const identified = state.eventKeys !== undefined || state.hasIds || !state.repeatsPayload;
     return identified || this.events === 0 ? this.duplicates : 'unknown';
   }
 
@@ -144,7 +144,7 @@ export class Lane {
       revised: this.revised,
       missed: this.missed,
       duplicates: this.countedDuplicates,
-      atLeast: this.state.seen.exhausted || this.state.keys?.exhausted === true,
+      atLeast: this.state.seen.exhausted || this.state.eventKeys?.exhausted === true,
       epoch: this.knownEpoch,
       previousEpoch: this.evidence?.held.epoch,
       epochIsSession,

@@ -12,7 +12,7 @@ import type { FrameFacts } from './frame.ts';
 import { Frame, itemsOf, readFrame } from './frame.ts';
 import { Lane } from './lane.ts';
 import type { Claim, Held } from './lane-evidence.ts';
-import { LaneEvidence } from './lane-evidence.ts';
+import { LaneEvidence, NO_CLAIM } from './lane-evidence.ts';
 import { applyFrame, inStreamFinding } from './lane-facts.ts';
 import type { LogicalStream, Move, OpenConnection, StreamState } from './logical-stream.ts';
 import { isFramedAnew } from './move.ts';
@@ -38,7 +38,7 @@ export class Lanes {
   readonly #connection: StreamConnection & OpenConnection;
   #stream!: LogicalStream;
   #profile!: CompiledProfile;
-  #claim: Claim = { cursor: undefined, epoch: undefined };
+  #claim: Claim = NO_CLAIM;
   #named: Map<string, Named> | undefined;
   #replies: Map<string, string> | undefined;
   #mainMessages: unknown[] | undefined;
@@ -276,7 +276,7 @@ export class Lanes {
   #prepareKeys(state: StreamState): void {
     const { identityKeys, history } = this.#engine;
     if (identityKeys.length === 0 && this.#profile.identity.length === 0) return;
-    state.keys ??= new SeenEvents(history);
+    state.eventKeys ??= new SeenEvents(history);
   }
 
   #all(): Lane[] {

@@ -34,7 +34,7 @@ export class StreamState {
   counter: bigint | undefined;
   readonly seen: SeenEvents;
   /** Idempotency keys, where the configuration names their place. */
-  keys: SeenEvents | undefined;
+  eventKeys: SeenEvents | undefined;
 
   constructor(history: HistoryMemory) {
     this.seen = new SeenEvents(history);
@@ -42,7 +42,7 @@ export class StreamState {
 
   release(): void {
     this.seen.release();
-    this.keys?.release();
+    this.eventKeys?.release();
   }
 }
 
@@ -67,6 +67,8 @@ export interface Whereabouts {
   readonly session: number;
 }
 
+// Arrays are made by `concat`, which takes what it needs: a literal with a spread in it takes 150
+// bytes for a single element.
 const REMEMBERED_ENDS = 4;
 const NONE: readonly never[] = [];
 
@@ -74,7 +76,7 @@ const NONE: readonly never[] = [];
  * What the consumer believes it is reading across connections. Lives in an intrusive list of closed
  * streams while none of its connections is open, so that the longest closed can be forgotten first.
  */
-export class LogicalStream {
+export class LogicalStream extends StreamState {
   /** Tags of the keys under which it can be found, and of its place. */
   keys: readonly number[] = NONE;
   readonly place: number;
@@ -85,7 +87,6 @@ export class LogicalStream {
   transport: Transport | undefined;
   /** A move was announced and accepted, and nobody has made it yet. */
   handover: Handover | undefined;
-  readonly main: StreamState;
   named: Map<string, StreamState> | undefined;
   profile: CompiledProfile | undefined;
   /** Signs met so far, a bit mask for each profile that is not confirmed yet. */
@@ -102,11 +103,16 @@ export class LogicalStream {
   readonly #history: HistoryMemory;
 
   constructor({ place, origin, session }: Whereabouts, history: HistoryMemory) {
+    super(history);
     this.place = place;
     this.origin = origin;
     this.session = session;
     this.#history = history;
-    this.main = new StreamState(history);
+  }
+
+  /** Its state as that of a connection which is one stream, or of what no frame names. */
+  get main(): StreamState {
+    return this;
   }
 
   /** @returns the state of a stream inside the connection, and whether it was known before. */
@@ -120,11 +126,11 @@ export class LogicalStream {
   }
 
   remember(connection: EndedConnection): void {
-    this.ended = [connection, ...this.ended.slice(0, REMEMBERED_ENDS - 1)];
+    this.ended = [connection].concat(this.ended.slice(0, REMEMBERED_ENDS - 1));
   }
 
   join(connection: OpenConnection): void {
-    this.open = [...this.open, connection];
+    this.open = this.open.concat(connection);
   }
 
   leave(connection: OpenConnection): void {
@@ -132,8 +138,8 @@ export class LogicalStream {
   }
 
   /** Gives the memory of its events back, when nobody will ask for it any more. */
-  release(): void {
-    this.main.release();
+  override release(): void {
+    super.release();
     for (const state of this.named?.values() ?? []) state.release();
   }
 }

@@ -56,7 +56,7 @@ export class StreamRegistry {
       found?.stream ?? asked.current ?? new LogicalStream(asked.where, this.#limits.history);
     enter(this.#byKey, asked.key, stream);
     enter(this.#byPlace, asked.where.place, stream);
-    if (!stream.keys.includes(asked.key)) stream.keys = [...stream.keys, asked.key];
+    if (!stream.keys.includes(asked.key)) stream.keys = stream.keys.concat(asked.key);
     if (asked.request.client) this.#clients.set(asked.request.client, stream);
     this.#unlink(stream);
     return { stream, reconnect, previous: found?.previous };
@@ -188,7 +188,7 @@ function under(index: Index, name: number): readonly LogicalStream[] {
 function enter(index: Index, name: number, stream: LogicalStream): void {
   const streams = under(index, name);
   if (streams.includes(stream)) return;
-  index.set(name, streams.length === 0 ? stream : [...streams, stream]);
+  index.set(name, streams.length === 0 ? stream : streams.concat(stream));
 }
 
 function drop(index: Index, name: number, stream: LogicalStream): void {
