@@ -86,6 +86,11 @@ export type MessageUse = 'messages' | 'identity' | 'nothing';
 
 export type MessageData = string | Uint8Array | undefined;
 
+/** Messages that a tap counts by itself, read whenever somebody wants to know. */
+export interface MessageCounter {
+  readonly messages: number;
+}
+
 /**
  * One HTTP response body or one WebSocket as the timeline follows it. The tap feeds it, the
  * observer hears of it. `at` is milliseconds of a monotonic clock of the caller's choice.
@@ -133,6 +138,11 @@ export interface StreamConnection {
   message(data: MessageData): void;
   /** WebSocket: one message to the peer; the same holds. */
   sent(data: MessageData): void;
+  /**
+   * WebSocket: hands the counting over, once `reads` is `nothing` and the connection has settled:
+   * no message needs to be told any more, `events` takes the counter's in. Called once at most.
+   */
+  countWith?(counter: MessageCounter): void;
   /** R16: `decisionTimeout` elapsed since the response without a verdict. */
   timeout(): void;
   /** @param at milliseconds; without it the time of `open` stands. */

@@ -5,6 +5,7 @@ export type {
   ConnectionEnd,
   HeaderLookup,
   InStreamFinding,
+  MessageCounter,
   MessageData,
   MessageUse,
   Role,

@@ -1,31 +1,54 @@
-import type { HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
+import type {
+  HeaderLookup,
+  MessageCounter,
+  StreamConnection,
+  StreamRequest,
+} from '@sameriver/core';
 import type { TapHost } from '@sameriver/telemetry';
 import { comparableOf, contentOf } from './message-data.ts';
 
-type Phase = 'requested' | 'open' | 'over';
+/**
+ * `counted`: nobody looks at messages any more, and they are counted here: the connection behind
+ * is not touched, which for a thousand sockets would be a thousand cold caches.
+ */
+type Phase = 'requested' | 'open' | 'counted' | 'over';
 
 /** A message that only counts: nothing of it is looked at. */
 const UNSEEN = '';
+
+/** Who follows WebSockets at one end of this process. */
+export interface SocketOwner {
+  readonly host: TapHost;
+  /** The WebSocket is followed no further. */
+  forget(socket: FollowedSocket): void;
+}
+
+/** What matters only until the handshake is answered. */
+interface Asking {
+  reason?: string;
+  /** Sent in the first moment of an open WebSocket, before its handshake could be told. */
+  readonly early: [data: unknown, isText: boolean][];
+}
 
 /**
  * One WebSocket, from the request of its handshake to its close, for either end of it. Every
  * method may be called at any time and none throws: a fault of ours ends the following of this one
  * WebSocket, is counted, and reaches nobody else.
  */
-export class FollowedSocket {
-  readonly connection: StreamConnection;
-  readonly #host: TapHost;
-  readonly #onOver: (socket: FollowedSocket) => void;
+export class FollowedSocket implements MessageCounter {
+  messages = 0;
   #phase: Phase = 'requested';
+  /** The end whose messages are events: a server counts what it sends. */
+  readonly #isServer: boolean;
+  readonly connection: StreamConnection;
+  readonly #owner: SocketOwner;
   #cancelTimer: (() => void) | undefined;
-  #reason: string | undefined;
-  /** Sent in the first moment of an open WebSocket, before its handshake could be told. */
-  #early: Parameters<FollowedSocket['sent']>[] | undefined;
+  #asking: Asking | undefined;
 
-  constructor(host: TapHost, connection: StreamConnection, onOver: (s: FollowedSocket) => void) {
-    this.#host = host;
+  constructor(owner: SocketOwner, connection: StreamConnection) {
+    this.#isServer = connection.role === 'server';
     this.connection = connection;
-    this.#onOver = onOver;
+    this.#owner = owner;
   }
 
   /** The handshake is not answered yet. */
@@ -44,75 +67,59 @@ export class FollowedSocket {
     this.#guard(() => {
       if (!this.connection.response(status, header)) {
         this.#finish();
-        this.#host.recorder.notStream(this.connection);
+        this.#owner.host.recorder.notStream(this.connection);
         return;
       }
+      const { early = [] } = this.#asking ?? {};
       this.#phase = 'open';
-      for (const message of this.#early ?? []) this.sent(...message);
-      this.#early = undefined;
-      if (!this.connection.settled) this.#cancelTimer = this.#host.later(() => this.#timeOut());
+      this.#asking = undefined;
+      for (const message of early) this.sent(...message);
+      if (this.connection.settled) return;
+      this.#cancelTimer = this.#owner.host.later(() => this.#timeOut());
     });
   }
 
   /** Hot path: one message from the peer. */
   received(data: unknown, isText: boolean): void {
-    if (this.#phase === 'over') return;
-    try {
-      const { connection } = this;
-      const { reads } = connection;
-      if (reads === 'messages') connection.message(contentOf(data, isText));
-      else if (connection.role === 'client') {
-        connection.message(reads === 'nothing' ? UNSEEN : comparableOf(data));
-      }
-      if (this.#cancelTimer !== undefined && connection.settled) this.#clearTimer();
-    } catch {
-      this.#breakDown();
-    }
+    if (this.#phase === 'counted') {
+      if (!this.#isServer) this.messages++;
+    } else if (this.#phase !== 'over') this.#tell(data, isText, 'message');
   }
 
   /** Hot path: one message that the library has accepted for sending. */
   sent(data: unknown, isText: boolean): void {
-    if (this.#phase === 'over') return;
-    if (this.#phase === 'requested') {
-      this.#early ??= [];
-      this.#early.push([data, isText]);
-      return;
-    }
-    try {
-      const { connection } = this;
-      const { reads } = connection;
-      if (reads === 'messages') connection.sent(contentOf(data, isText));
-      else if (connection.role === 'server') {
-        connection.sent(reads === 'nothing' ? UNSEEN : comparableOf(data));
-      }
-      if (this.#cancelTimer !== undefined && connection.settled) this.#clearTimer();
-    } catch {
-      this.#breakDown();
-    }
+    if (this.#phase === 'counted') {
+      if (this.#isServer) this.messages++;
+    } else if (this.#phase === 'requested') {
+      this.#asking ??= { early: [] };
+      this.#asking.early.push([data, isText]);
+    } else if (this.#phase === 'open') this.#tell(data, isText, 'sent');
   }
 
   /** The application lets go of its handshake; the error that follows will not tell that it did. */
   givenUp(reason: 'aborted' | 'timeout'): void {
-    this.#reason ??= reason;
+    this.#asking ??= { early: [] };
+    this.#asking.reason ??= reason;
   }
 
   /** The handshake came to nothing: an attempt, not a connection (R1). */
   failed(errorType: string): void {
     if (this.#phase !== 'requested') return;
     this.#guard(() => {
-      const reason = this.#reason ?? errorType;
-      this.#host.recorder.noResponse(this.connection, reason);
+      const { host } = this.#owner;
+      const reason = this.#asking?.reason ?? errorType;
+      host.recorder.noResponse(this.connection, reason);
       this.#finish();
-      this.connection.end(reason === 'aborted' ? 'aborted' : 'reset', this.#host.now());
+      this.connection.end(reason === 'aborted' ? 'aborted' : 'reset', host.now());
     });
   }
 
   /** @param code The close code; 1006 when the connection broke off. */
   closed(code: number): void {
-    if (this.#phase !== 'open') return;
+    if (this.#phase === 'requested' || this.#phase === 'over') return;
     this.#guard(() => {
       this.#finish();
-      this.connection.end(`close:${code}`, this.#host.now());
+      this.connection.end(`close:${code}`, this.#owner.host.now());
     });
   }
 
@@ -121,13 +128,35 @@ export class FollowedSocket {
     if (this.#phase === 'over') return;
     this.#guard(() => {
       this.#finish();
-      this.connection.end('aborted', this.#host.now());
+      this.connection.end('aborted', this.#owner.host.now());
     });
   }
 
   /** Something of ours went wrong on the way to this WebSocket. */
   fail(): void {
     if (this.#phase !== 'over') this.#breakDown();
+  }
+
+  #tell(data: unknown, isText: boolean, way: 'message' | 'sent'): void {
+    try {
+      const { connection } = this;
+      const { reads } = connection;
+      const isEvent = this.#isServer === (way === 'sent');
+      if (reads === 'messages') connection[way](contentOf(data, isText));
+      else if (isEvent) connection[way](reads === 'nothing' ? UNSEEN : comparableOf(data));
+      if (!connection.settled) return;
+      this.#clearTimer();
+      if (connection.reads === 'nothing') this.#count();
+    } catch {
+      this.#breakDown();
+    }
+  }
+
+  #count(): void {
+    const { connection } = this;
+    if (connection.countWith === undefined) return;
+    connection.countWith(this);
+    this.#phase = 'counted';
   }
 
   #timeOut(): void {
@@ -137,8 +166,9 @@ export class FollowedSocket {
 
   #finish(): void {
     this.#phase = 'over';
+    this.#asking = undefined;
     this.#clearTimer();
-    this.#onOver(this);
+    this.#owner.forget(this);
   }
 
   #clearTimer(): void {
@@ -157,12 +187,12 @@ export class FollowedSocket {
 
   /** A fault of ours: this WebSocket is followed no further, and what was open of it is closed. */
   #breakDown(): void {
-    const { role } = this.connection;
+    const { host } = this.#owner;
     const wasOver = this.#phase === 'over';
-    attempt(() => this.#host.recorder.instrumentationError(`${role}_tap`));
+    attempt(() => host.recorder.instrumentationError(`${this.connection.role}_tap`));
     if (!wasOver) attempt(() => this.#finish());
     // Without it the connection would count as open for the life of the process.
-    attempt(() => this.connection.end('aborted', this.#host.now()));
+    attempt(() => this.connection.end('aborted', host.now()));
   }
 }
 

@@ -19,9 +19,12 @@ const OPCODE = 0x0f;
 const CONTINUATION = 0;
 const TEXT = 1;
 const BINARY = 2;
+const WHOLE_TEXT: number = FIN | TEXT;
+const WHOLE_BINARY: number = FIN | BINARY;
 
-// Hardly any socket sends fragments, so the others need no room for them.
+// Hardly any socket sends fragments: the others need no room for them, and no look-up.
 const unfinished = new WeakMap<FollowedSocket, Fragments>();
+let anyUnfinished = false;
 
 /**
  * One accepted call of `send(data, options?, callback?)`.
@@ -39,20 +42,26 @@ export function noteSend(socket: FollowedSocket, data: unknown, given: unknown):
 /** One frame on its way to the wire, neither masked nor compressed: a header, then the payload. */
 export function noteFrame(socket: FollowedSocket, list: unknown): void {
   if (!Array.isArray(list)) return;
-  const [header, payload] = list as readonly unknown[];
+  const header: unknown = list[0];
   if (!(header instanceof Uint8Array)) return;
   const first = header[0] ?? 0;
+  const payload: unknown = list[1] ?? '';
+  if (first === WHOLE_TEXT) socket.sent(payload, true);
+  else if (first === WHOLE_BINARY) socket.sent(payload, false);
+  else noteFragment(socket, first, payload);
+}
+
+function noteFragment(socket: FollowedSocket, first: number, payload: unknown): void {
   const opcode = first & OPCODE;
   const isLast = (first & FIN) !== 0;
-  if (opcode === TEXT || opcode === BINARY) {
-    notePart(socket, payload ?? '', opcode === TEXT, isLast);
-  } else if (opcode === CONTINUATION) {
-    notePart(socket, payload ?? '', unfinished.get(socket)?.isText ?? false, isLast);
+  if (opcode === TEXT || opcode === BINARY) notePart(socket, payload, opcode === TEXT, isLast);
+  else if (opcode === CONTINUATION) {
+    notePart(socket, payload, unfinished.get(socket)?.isText ?? false, isLast);
   }
 }
 
 function notePart(socket: FollowedSocket, data: unknown, isText: boolean, isLast: boolean): void {
-  const begun = unfinished.get(socket);
+  const begun = anyUnfinished ? unfinished.get(socket) : undefined;
   if (begun === undefined && isLast) {
     socket.sent(data, isText);
     return;
@@ -60,6 +69,7 @@ function notePart(socket: FollowedSocket, data: unknown, isText: boolean, isLast
   const fragments = begun ?? { isText, parts: [], size: 0 };
   keep(fragments, data);
   if (!isLast) {
+    anyUnfinished = true;
     unfinished.set(socket, fragments);
     return;
   }

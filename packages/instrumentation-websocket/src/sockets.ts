@@ -2,21 +2,19 @@ import type { Context } from '@opentelemetry/api';
 import type { Role, StreamRequest } from '@sameriver/core';
 import { claim } from '@sameriver/core';
 import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
+import type { SocketOwner } from './followed-socket.ts';
 import { FollowedSocket } from './followed-socket.ts';
 
 const OWNER = 'websocket';
 
 /** The WebSockets that one end of this process follows, whatever library made them. */
-export class Sockets {
-  readonly #host: TapHost;
+export class Sockets implements SocketOwner {
+  readonly host: TapHost;
   readonly #role: Role;
   readonly #running = new Set<FollowedSocket>();
-  readonly #forget = (socket: FollowedSocket): void => {
-    this.#running.delete(socket);
-  };
 
   constructor(host: TapHost, role: Role) {
-    this.#host = host;
+    this.host = host;
     this.#role = role;
   }
 
@@ -29,12 +27,12 @@ export class Sockets {
     target: object,
     request: StreamRequest,
     start: ConnectionStart,
-    at: number = this.#host.now(),
+    at: number = this.host.now(),
   ): FollowedSocket | undefined {
-    const host = this.#host;
+    const { host } = this;
     if (host.ignore?.(request) === true || !claim(target, OWNER, 0)) return undefined;
     const connection = host.timeline.open(request, at);
-    const socket = new FollowedSocket(host, connection, this.#forget);
+    const socket = new FollowedSocket(this, connection);
     this.#running.add(socket);
     try {
       host.recorder.opened(connection, start);
@@ -45,17 +43,13 @@ export class Sockets {
     return socket;
   }
 
-  now(): number {
-    return this.#host.now();
-  }
-
   /** The context in which the HTTP span of this attempt becomes a child of the attempt's own. */
   contextOf(socket: FollowedSocket): Context | undefined {
-    return this.safely(() => this.#host.recorder.attemptContext(socket.connection));
+    return this.safely(() => this.host.recorder.attemptContext(socket.connection));
   }
 
-  get recorder(): TapHost['recorder'] {
-    return this.#host.recorder;
+  forget(socket: FollowedSocket): void {
+    this.#running.delete(socket);
   }
 
   /** Runs a step of the tap; a fault is counted and answered with `undefined`. */
@@ -74,7 +68,7 @@ export class Sockets {
 
   #countFault(): void {
     try {
-      this.#host.recorder.instrumentationError(`${this.#role}_tap`);
+      this.host.recorder.instrumentationError(`${this.#role}_tap`);
     } catch {
       // The counter itself has failed: there is nobody left to tell.
     }

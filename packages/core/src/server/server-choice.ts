@@ -1,13 +1,19 @@
 import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
+import type { Protocol } from '../timeline/message-order.ts';
 
 /** A profile that no sign confirmed within so many frames is given up. */
 const FRAMES_FOR_SIGNS = 8;
 const NONE: readonly CompiledProfile[] = [];
 
+/** For a protocol that is beyond doubt. */
+export function readAs(profile: CompiledProfile): Protocol {
+  return { profile, isOpen: false, frameRead() {}, giveUp() {} };
+}
+
 /** Which protocol an accepted WebSocket speaks, as far as its signs have told. */
-export class ServerChoice {
+export class ServerChoice implements Protocol {
   /** In force: generic until something more specific is confirmed. */
   profile: CompiledProfile;
   #open: readonly CompiledProfile[];

@@ -33,6 +33,12 @@ export class ServerLane {
     this.#follower = new ReplayFollower(log, false);
   }
 
+  /** A first connection without a position. */
+  get isPlain(): boolean {
+    const says = this.#cursor ?? this.#lastId ?? this.epoch ?? this.verdict;
+    return says === undefined;
+  }
+
   get isResumed(): boolean {
     return this.#cursor !== undefined;
   }
@@ -135,4 +141,23 @@ export class ServerLane {
     this.log.noteSocket(index ?? this.log.length - 1);
     return index;
   }
+}
+
+/** What is reported of a first connection of which nothing is known but that it was up. */
+export function firstReport(): StreamReport {
+  return {
+    stream: undefined,
+    verdict: undefined,
+    revised: false,
+    missed: 'unknown',
+    duplicates: 0,
+    atLeast: false,
+    epoch: undefined,
+    previousEpoch: undefined,
+    epochIsSession: false,
+    requestedCursor: undefined,
+    firstCursor: undefined,
+    lastCursor: undefined,
+    replayed: undefined,
+  };
 }

@@ -45,12 +45,12 @@ const MOST_NAMES = 4096;
 /** The logical streams of one accepted WebSocket (R19): the connection itself, and those it names. */
 export class ServerLanes {
   readonly ordinal: number;
+  readonly stream: ServerStream;
   readonly #engine: SocketEngine;
   readonly #connection: StreamConnection & Carrier;
   readonly #departure: Departure;
   readonly #lastContext: unknown;
   #move: Move | undefined;
-  readonly #stream: ServerStream;
   readonly #main: ServerLane;
   #profile: CompiledProfile;
   #named: Map<string, Named> | undefined;
@@ -67,15 +67,20 @@ export class ServerLanes {
     this.#engine = engine;
     this.#connection = connection;
     this.#profile = profile;
-    this.#stream = engine.streams.open(request, facts, undefined, profile);
-    this.#main = new ServerLane(undefined, this.#stream.log);
-    this.ordinal = this.#stream.connections++;
-    this.#lastContext = this.#stream.lastContext;
-    this.#departure = new Departure(this.#stream, at, engine.reconnectWindow);
+    this.stream = engine.streams.open(request, facts, undefined, profile);
+    this.#main = new ServerLane(undefined, this.stream.log);
+    this.ordinal = this.stream.connections++;
+    this.#lastContext = this.stream.lastContext;
+    this.#departure = new Departure(this.stream, at, engine.reconnectWindow);
   }
 
   get previous(): unknown {
     return this.#move === undefined ? this.#lastContext : this.#departure.context;
+  }
+
+  /** A first connection of which nothing is known but that it is up. */
+  get isPlain(): boolean {
+    return this.#named === undefined && this.#move === undefined && this.#main.isPlain;
   }
 
   get settled(): boolean {
@@ -112,8 +117,8 @@ export class ServerLanes {
 
   /** The handshake is answered with 101. */
   carry(): void {
-    if (this.#move !== undefined) this.#stream.carrier?.leave();
-    this.#engine.streams.carry(this.#stream, this.#connection, this.#profile);
+    if (this.#move !== undefined) this.stream.carrier?.leave();
+    this.#engine.streams.carry(this.stream, this.#connection, this.#profile);
   }
 
   /** The reader goes on elsewhere. */
@@ -128,15 +133,13 @@ export class ServerLanes {
     }
   }
 
-  /** Hot path: a message whose frames nobody reads. */
+  /** A message whose frames nobody reads: all it says is that the connection is up. */
   passBy(): void {
     const main = this.#main;
-    main.events++;
-    if (!main.settled) {
-      main.wrote(undefined, 0, this.#profile);
-      main.events--;
-      this.#tell(main, 'established');
-    }
+    if (main.settled) return;
+    main.wrote(undefined, 0, this.#profile);
+    main.events--;
+    this.#tell(main, 'established');
   }
 
   /** A message of the client: it may name a stream, a cursor, a token. */
@@ -186,7 +189,6 @@ export class ServerLanes {
   close(): StreamReport[] {
     const reports = this.#participants().map((lane) => this.#report(lane));
     this.#main.close();
-    this.#engine.streams.close(this.#stream, this.#connection);
     for (const { lane, stream } of this.#named?.values() ?? []) {
       lane.close();
       this.#engine.streams.close(stream, this.#connection);
@@ -237,7 +239,7 @@ export class ServerLanes {
     this.#named ??= new Map();
     const found = this.#named.get(name);
     if (found !== undefined || this.#named.size >= MOST_NAMES) return found;
-    const stream = this.#engine.streams.openNamed(this.#stream, name);
+    const stream = this.#engine.streams.openNamed(this.stream, name);
     const lane = new ServerLane(name, stream.log);
     lane.epoch = this.#main.epoch;
     const named = { lane, stream, sent: [...(this.#sent ?? [])] };

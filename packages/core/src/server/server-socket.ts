@@ -1,10 +1,10 @@
 import type {
   ConnectionEnd,
   HeaderLookup,
+  MessageCounter,
   MessageData,
   MessageUse,
   StreamConnection,
-  StreamReport,
   StreamRequest,
 } from '../connection.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -15,68 +15,84 @@ import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { refusalOf } from '../timeline/lane-facts.ts';
 import { Messages } from '../timeline/message-order.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
-import { ServerChoice } from './server-choice.ts';
+import { readAs, ServerChoice } from './server-choice.ts';
+import { firstReport } from './server-lane.ts';
 import type { SocketEngine } from './server-lanes.ts';
 import { ServerLanes } from './server-lanes.ts';
-import type { Carrier } from './server-streams.ts';
+import type { Carrier, ServerStream } from './server-streams.ts';
+
+/** What frames are looked at by, and the headers that places may point into. */
+interface Looks {
+  facts: HeaderFacts | undefined;
+  subject: Subject;
+  messages: Messages | undefined;
+}
 
 /**
  * One WebSocket that this process has accepted. Its events are what it sends; what it receives may
  * name a stream and a cursor (V1–V9, R19).
  */
 export class ServerSocket implements StreamConnection, Carrier {
-  readonly role = 'server';
-  readonly transport = 'websocket';
   context: unknown;
+  readonly ordinal: number;
   readonly #engine: SocketEngine;
-  readonly #choice: ServerChoice;
-  readonly #lanes: ServerLanes;
-  /** Let go once nothing looks into frames any more: the WebSocket may stay open for days. */
-  #facts: HeaderFacts | undefined;
-  #messages: Messages | undefined;
-  #subject: Subject | undefined;
-  #isUp = false;
-  #over = false;
+  readonly #stream: ServerStream;
+  #profile: CompiledProfile;
+  // What follows is let go as soon as nobody asks for it: a WebSocket may stay open for days.
+  #choice: ServerChoice | undefined;
+  #lanes: ServerLanes | undefined;
+  #looks: Looks | undefined;
+  #counter: MessageCounter | undefined;
+  #passed = 0;
+  #state: 'asked' | 'up' | 'over' = 'asked';
 
   constructor(engine: SocketEngine, request: StreamRequest, facts: HeaderFacts, at: number) {
     this.#engine = engine;
-    this.#facts = facts;
-    this.#choice = new ServerChoice(engine.profiles, engine.generic, facts.request.target);
+    const choice = new ServerChoice(engine.profiles, engine.generic, facts.request.target);
+    this.#choice = choice;
+    this.#profile = choice.profile;
     const asked = { request, facts: facts.request, at };
-    this.#lanes = new ServerLanes(engine, this, asked, this.#choice.profile);
+    const lanes = new ServerLanes(engine, this, asked, choice.profile);
+    this.#lanes = lanes;
+    this.#stream = lanes.stream;
+    this.ordinal = lanes.ordinal;
     this.#lookAt(facts);
   }
 
-  get ordinal(): number {
-    return this.#lanes.ordinal;
+  get role(): 'server' {
+    return 'server';
+  }
+
+  get transport(): 'websocket' {
+    return 'websocket';
   }
 
   get previous(): unknown {
-    return this.#lanes.previous;
+    return this.#lanes?.previous;
   }
 
   get resumeRequested(): boolean {
-    return this.#lanes.resumeRequested;
+    return this.#lanes?.resumeRequested ?? false;
   }
 
   get protocol(): string {
-    return this.#choice.profile.name;
+    return this.#profile.name;
   }
 
   get settled(): boolean {
-    return this.#lanes.settled;
+    return this.#lanes?.settled ?? true;
   }
 
   get events(): number {
-    return this.#lanes.events;
+    return (this.#lanes?.events ?? 0) + this.#passed + (this.#counter?.messages ?? 0);
   }
 
   get repeated(): number {
-    return this.#lanes.repeated;
+    return this.#lanes?.repeated ?? 0;
   }
 
   get reads(): MessageUse {
-    return this.#choice.isOpen || this.#choice.profile.readsEvents ? 'messages' : 'nothing';
+    return this.#choice !== undefined || this.#profile.readsEvents ? 'messages' : 'nothing';
   }
 
   // A server answers a redirect and is done, and a WebSocket has no body.
@@ -85,91 +101,119 @@ export class ServerSocket implements StreamConnection, Carrier {
   pushString(): void {}
 
   response(status: number, header: HeaderLookup): boolean {
-    const { request } = this.#facts ?? {};
-    if (request === undefined) return false;
-    this.#isUp = status === 101;
+    const { request } = this.#looks?.facts ?? {};
+    if (request === undefined || this.#state !== 'asked') return false;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
     this.#lookAt({ request, responseHeaders, status });
-    if (this.#isUp) {
-      this.#lanes.carry();
-      this.#lanes.evaluate('open');
-    } else {
-      this.#lanes.refuse(refusalOf(status));
-      this.end('eof');
+    if (status === 101) {
+      this.#state = 'up';
+      this.#lanes?.carry();
+      this.#lanes?.evaluate('open');
+      return true;
     }
-    return this.#isUp;
+    this.#lanes?.refuse(refusalOf(status));
+    this.end('eof');
+    return false;
   }
 
   message(data: MessageData): void {
-    if (this.reads === 'messages') this.#follow().take({ data, own: true });
+    if (this.reads === 'messages') this.#follow(data, true);
   }
 
   sent(data: MessageData): void {
-    if (this.reads === 'messages') this.#follow().take({ data, own: false });
-    else this.#lanes.passBy();
+    if (this.reads === 'messages') this.#follow(data, false);
+    else {
+      this.#passed++;
+      this.#lanes?.passBy();
+      this.#letGo();
+    }
+  }
+
+  countWith(counter: MessageCounter): void {
+    this.#counter = counter;
   }
 
   timeout(): void {
     this.#stopLooking();
-    this.#lanes.evaluate('timed_out');
+    this.#lanes?.evaluate('timed_out');
     this.#letGo();
   }
 
   end(end: ConnectionEnd): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#state === 'over') return;
+    const wasUp = this.#state === 'up';
+    this.#state = 'over';
     this.#stopLooking();
     const code = /^close:(\d+)$/.exec(end)?.[1];
-    const { refused } = this.#choice.profile;
-    if (code !== undefined && anyHolds(refused, { close: Number(code) })) {
-      this.#lanes.refuse('refusal_frame');
+    if (code !== undefined && anyHolds(this.#profile.refused, { close: Number(code) })) {
+      this.#lanes?.refuse('refusal_frame');
     }
-    if (this.#isUp) this.#lanes.evaluate('ended');
-    const reports: StreamReport[] = this.#lanes.close();
-    this.#engine.observer.ended(this, end, this.#isUp || this.settled ? reports : []);
+    if (wasUp) this.#lanes?.evaluate('ended');
+    const reports = this.#lanes?.close() ?? [firstReport()];
+    this.#engine.streams.close(this.#stream, this);
+    this.#engine.observer.ended(this, end, wasUp || this.settled ? reports : []);
   }
 
   leave(): void {
-    this.#lanes.leave();
+    this.#lanes?.leave();
   }
 
   #lookAt(facts: HeaderFacts): void {
-    this.#facts = facts;
     const base = subjectOf(facts, []);
-    const claim = claimOf(this.#choice.profile, base);
-    this.#subject = { ...base, continuity: continuityOf(facts, claim) };
-    this.#meetSigns(() => [this.#subject ?? base]);
-    this.#lanes.headers(this.#subject);
+    const continuity = continuityOf(facts, claimOf(this.#profile, base));
+    const subject = { ...base, continuity };
+    this.#looks ??= { facts, subject, messages: undefined };
+    Object.assign(this.#looks, { facts, subject });
+    this.#meetSigns(() => [subject]);
+    if (this.#choice?.isOpen === false) this.#choice = undefined;
+    this.#lanes?.headers(subject);
   }
 
   /** What was read as another protocol is read again once one is confirmed. */
   #meetSigns(see: (profile: CompiledProfile) => readonly Subject[]): void {
-    if (!this.#choice.isOpen || !this.#choice.meetSigns(see)) return;
-    this.#lanes.speak(this.#choice.profile);
-    if (this.#subject !== undefined) this.#lanes.headers(this.#subject);
+    const choice = this.#choice;
+    if (choice?.isOpen !== true || !choice.meetSigns(see)) return;
+    this.#profile = choice.profile;
+    this.#lanes?.speak(choice.profile);
+    this.#lanes?.headers(this.#subject);
   }
 
-  #follow(): Messages {
-    this.#messages ??= new Messages(this.#choice, this.#engine.decodeBinary, {
+  #follow(data: MessageData, own: boolean): void {
+    this.#looks ??= { facts: undefined, subject: {}, messages: undefined };
+    this.#looks.messages ??= this.#messages(this.#looks);
+    this.#looks.messages.take({ data, own });
+    if (this.#choice?.isOpen === false) this.#choice = undefined;
+    this.#letGo();
+  }
+
+  #messages(looks: Looks): Messages {
+    const choice = this.#choice ?? readAs(this.#profile);
+    return new Messages(choice, this.#engine.decodeBinary, {
       received: (message, payloadTag) => {
-        this.#lanes.wrote(message, payloadTag, this.#subject ?? {});
-        this.#lanes.evaluate(this.#choice.isOpen ? 'open' : 'established');
+        this.#lanes?.wrote(message, payloadTag, looks.subject);
+        this.#lanes?.evaluate(this.#choice?.isOpen === true ? 'open' : 'established');
       },
-      sent: ({ value }) => this.#lanes.asked(value, this.#subject ?? {}),
-      showSigns: (see) => this.#meetSigns((profile) => see(profile, this.#subject ?? {})),
+      sent: ({ value }) => this.#lanes?.asked(value, looks.subject),
+      showSigns: (see) => this.#meetSigns((profile) => see(profile, this.#subject)),
     });
-    return this.#messages;
+  }
+
+  get #subject(): Subject {
+    return this.#looks?.subject ?? {};
   }
 
   #stopLooking(): void {
-    this.#choice.giveUp();
-    this.#messages?.release();
+    this.#choice?.giveUp();
+    this.#looks?.messages?.release();
+    this.#choice = undefined;
     this.#letGo();
   }
 
   #letGo(): void {
-    if (this.reads === 'messages') return;
-    this.#messages = undefined;
-    if (this.settled) this.#subject = this.#facts = undefined;
+    if (this.reads === 'messages' || !this.settled) return;
+    this.#looks = undefined;
+    if (this.#lanes?.isPlain !== true) return;
+    this.#passed += this.#lanes.events;
+    this.#lanes = undefined;
   }
 }

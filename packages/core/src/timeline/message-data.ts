@@ -4,16 +4,25 @@ import type { BinaryDecoder, Message } from '../messages.ts';
 import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { resolvePointer } from '../profile/place.ts';
+import type { MessageFormat } from '../profile/profile.ts';
 
 const UNREADABLE: Message = { value: undefined, text: '' };
 
-/** What one WebSocket message says under a profile; one that nothing decodes says nothing. */
+/** What one frame splits into, for the formats that were asked for already. */
+export type Split = Map<MessageFormat, readonly Message[]>;
+
+/**
+ * What one WebSocket message says under a profile; one that nothing decodes says nothing.
+ * @param split Of this frame: several profiles share a format.
+ */
 export function messagesIn(
   data: MessageData,
   profile: CompiledProfile,
   decodeBinary: BinaryDecoder | undefined,
+  split?: Split,
 ): readonly Message[] {
-  const messages = decoded(data, profile, decodeBinary);
+  const messages = split?.get(profile.messages) ?? decoded(data, profile, decodeBinary);
+  split?.set(profile.messages, messages);
   if (profile.members === undefined) return messages;
   return messages.flatMap((message) => [message, ...membersOf(profile, message)]);
 }

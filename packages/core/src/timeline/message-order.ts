@@ -4,6 +4,7 @@ import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import { withSent } from './facts.ts';
 import { Frame } from './frame.ts';
+import type { Split } from './message-data.ts';
 import { messagesIn, messageTagOf } from './message-data.ts';
 import type { ProfileChoice } from './profile-choice.ts';
 
@@ -51,7 +52,8 @@ export class Messages {
     }
     this.#held.push(exchange);
     this.#size += exchange.data?.length ?? 0;
-    this.#sink.showSigns((profile, base) => this.#seenBy(profile, base, exchange));
+    const split: Split = new Map();
+    this.#sink.showSigns((profile, base) => this.#seenBy(profile, base, exchange, split));
     if (!exchange.own) this.#choice.frameRead();
     if (this.#held.length >= HELD_MESSAGES || this.#size > HELD_SIZE) this.#choice.giveUp();
     if (!this.#choice.isOpen) this.release();
@@ -72,8 +74,13 @@ export class Messages {
     }
   }
 
-  #seenBy(profile: CompiledProfile, base: Subject, { data, own }: Exchange): readonly Subject[] {
-    return messagesIn(data, profile, this.#decodeBinary).map(({ value, text }) =>
+  #seenBy(
+    profile: CompiledProfile,
+    base: Subject,
+    { data, own }: Exchange,
+    split: Split,
+  ): readonly Subject[] {
+    return messagesIn(data, profile, this.#decodeBinary, split).map(({ value, text }) =>
       own ? withSent(base, [value]) : Frame.of(base, value, text),
     );
   }

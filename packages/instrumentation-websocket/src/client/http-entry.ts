@@ -77,7 +77,7 @@ export class HttpEntry implements HttpCaller {
     context.bind(caller, request);
     const span = trace.getActiveSpan();
     if (span === undefined || span === trace.getSpan(attempt)) return { socket, listeners: caller };
-    this.#sockets.safely(() => this.#sockets.recorder.carriedBy(socket.connection, span));
+    this.#sockets.safely(() => this.#sockets.host.recorder.carriedBy(socket.connection, span));
     return { socket, listeners: undefined };
   }
 

@@ -40,7 +40,7 @@ export class Handshakes {
         message,
         request: describe(message),
         context: contextOf(message),
-        arrivedAt: this.#sockets.now(),
+        arrivedAt: this.#sockets.host.now(),
         startTime: Date.now(),
         head: undefined,
       };
