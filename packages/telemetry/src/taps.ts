@@ -65,7 +65,8 @@ function hostOf(
   return {
     timeline,
     recorder,
-    now: () => performance.now(),
+    // A fraction would be an object of its own wherever the time is kept.
+    now: () => Math.trunc(performance.now()),
     later: control?.later ?? ((callback) => later(callback, decisionTimeout)),
     ...(ignoreRequest && { ignore: (request) => ignoreRequest(request, role) }),
   };

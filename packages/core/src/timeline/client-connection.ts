@@ -9,8 +9,7 @@ import type {
 } from '../connection.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
-import type { SseScanner } from '../sse/scanner.ts';
-import { SseScanner as Scanner } from '../sse/scanner.ts';
+import { SseScanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import { noteFirst } from './delivery.ts';
 import type { Engine } from './engine.ts';
@@ -38,7 +37,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** Let go once nothing asks any more: a stream may stay open for days. */
   #facts: ConnectionFacts | undefined;
   #answered = false;
-  readonly #choice: ProfileChoice;
+  #choice: ProfileChoice;
   #messages: Messages | undefined;
   readonly #lanes: Lanes;
   #scanner: SseScanner | undefined;
@@ -245,7 +244,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   #scan(): SseScanner {
-    this.#scanner ??= new Scanner(this, {
+    this.#scanner ??= new SseScanner(this, {
       payload: this.#engine.identity === 'id' ? 'none' : 'hash',
       keep: this.#textual,
     });
@@ -256,7 +255,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #readText(): void {
     const textual = this.#choice.readsText;
     const isJudged = this.settled && this.#lanes.main.evidence === undefined;
-    if (this.transport === 'sse' && !textual && isJudged) this.#facts = undefined;
+    if (this.transport === 'sse' && !textual && isJudged) {
+      this.#facts = undefined;
+      this.#choice = this.#choice.shared();
+    }
     if (textual === this.#textual) return;
     this.#textual = textual;
     this.#scanner?.setKeep(textual);
