@@ -1,7 +1,7 @@
 import type { HistoryShare } from './history-memory.ts';
 
 /** How one event stands to those remembered; a set of flags, so that asking costs no object. */
-export const SEEN_NONE = 0;
+const SEEN_NONE = 0;
 /** Same id and same payload. */
 export const SEEN_SAME = 1;
 /** Same id, another payload (R8, G3). */

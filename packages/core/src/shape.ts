@@ -12,7 +12,7 @@ export class ShapeError extends Error {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `${typeof value} ${JSON.stringify(value)}`;

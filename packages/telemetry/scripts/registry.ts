@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 
 /** The registry file, in OpenTelemetry's semantic convention shape (v1), as far as it is read here. */
-export interface Member {
+interface Member {
   readonly value: string;
   readonly brief: string;
 }
@@ -28,7 +28,7 @@ interface Annotations {
   readonly values?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface Group {
+interface Group {
   readonly id: string;
   readonly type: 'attribute_group' | 'span' | 'event' | 'metric';
   readonly brief: string;

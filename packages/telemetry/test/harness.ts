@@ -233,7 +233,7 @@ export async function moved(
   return Object.fromEntries(entries.filter(([, value]) => value !== 0));
 }
 
-export function seriesOf(attributes: Attributes): string {
+function seriesOf(attributes: Attributes): string {
   return Object.entries(attributes)
     .filter(([name]) => name !== 'event_stream.protocol.name')
     .map(([name, value]) => `${name.replace('event_stream.', '')}=${value}`)

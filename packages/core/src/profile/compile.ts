@@ -6,7 +6,7 @@ import type { Place, PlacePart, PlaceSource } from './place.ts';
 import { parsePlace } from './place.ts';
 import type { Condition, MessageFormat, Profile } from './profile.ts';
 
-export interface Sign {
+interface Sign {
   readonly condition: CompiledCondition;
   readonly fromServer: boolean;
 }

@@ -2,7 +2,7 @@ import type { CodecName } from '../cursor/codecs.ts';
 import type { CursorMeaning } from '../cursor/relate.ts';
 
 /** Where one fact stands on the wire; the grammar is in `place.ts`. */
-export type PlaceText = string;
+type PlaceText = string;
 
 export type Literal = string | number | boolean | null;
 

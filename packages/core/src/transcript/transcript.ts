@@ -4,7 +4,7 @@ import type { Identity } from '../timeline/engine.ts';
 import type { Classification, Count } from '../verdict.ts';
 
 /** One SSE event, comment or `retry` field, or raw bytes where the framing itself is the point. */
-export interface SseFrame {
+interface SseFrame {
   readonly id?: string;
   readonly event?: string;
   readonly data?: string;
@@ -13,7 +13,7 @@ export interface SseFrame {
   readonly raw?: string;
 }
 
-export interface WebSocketFrame {
+interface WebSocketFrame {
   readonly recv?: string;
   readonly recvBase64?: string;
   readonly sent?: string;
