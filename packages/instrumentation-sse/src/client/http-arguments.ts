@@ -1,5 +1,5 @@
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { headerLookup } from './headers.ts';
+import { headerLookup } from '../headers.ts';
 import { splitTarget } from './target.ts';
 
 /** The members of the options of `http.request` that say where it goes. */

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { headerLookup } from './headers.ts';
+import { headerLookup } from '../headers.ts';
 import { splitTarget } from './target.ts';
 
 /** @param request Its headers may still change until it is sent; they are read when asked for. */

@@ -1,5 +1,5 @@
 import type { StreamRequest } from '@sameriver/core';
-import { headerLookup, isNamed, textIn } from './headers.ts';
+import { headerLookup, isNamed, textIn } from '../headers.ts';
 import type { Interest } from './interest.ts';
 import { interestIn, isHandshake } from './interest.ts';
 import { splitTarget } from './target.ts';

@@ -1,10 +1,10 @@
 import type { Context } from '@opentelemetry/api';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { headerLookup } from '../headers.ts';
 import type { Attempts } from './attempts.ts';
 import { followChunks } from './body-chunks.ts';
 import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
-import { headerLookup } from './headers.ts';
 import type { Interest } from './interest.ts';
 import { carriesEventStream, isRedirect, mayAnnounceMove, mayContinue } from './interest.ts';
 import type { PublicationScope } from './publish-scope.ts';

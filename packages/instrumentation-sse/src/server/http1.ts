@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse as Response } from 'node:http';
 import { ServerResponse } from 'node:http';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
+import { headerLookup } from '../headers.ts';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import type { Method, Originals } from './patch.ts';
@@ -68,10 +69,8 @@ function describe(request: IncomingMessage, arrival: Arrival | undefined): Strea
     method: request.method ?? 'GET',
     origin: '',
     target: arrival?.target ?? originalUrl ?? url ?? '',
-    header: (name) => {
-      const value = request.headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
+    // `request.headers` would be made here, and kept, for an application that never asks for it.
+    header: headerLookup(request.rawHeaders),
   };
 }
 
