@@ -9,6 +9,7 @@ export type Original = () => Method;
  * nothing that can be asked of it: name, arity, enumerability.
  *
  * @param make Gets what finds the original at each call, returns the method to stand before it.
+ * @param isHidden Not enumerable, whatever the original is.
  * @returns Takes it away again, unless somebody stands in front of it by now: that one would lose
  *   what it calls. Does nothing where there is no such method.
  */
@@ -16,6 +17,7 @@ export function standBefore(
   target: object,
   name: string,
   make: (original: Original) => Method,
+  isHidden = false,
 ): () => void {
   const found = find(target, name);
   if (typeof found?.descriptor.value !== 'function') return () => {};
@@ -25,7 +27,7 @@ export function standBefore(
   for (const key of ['name', 'length']) {
     Object.defineProperty(method, key, { value: Reflect.get(original, key), configurable: true });
   }
-  const { enumerable = false } = descriptor;
+  const enumerable = !isHidden && descriptor.enumerable === true;
   const standing = { value: method, writable: true, configurable: true, enumerable };
   Object.defineProperty(target, name, standing);
   return () => {
@@ -35,18 +37,22 @@ export function standBefore(
   };
 }
 
-/** The same for one object: what is put on it is no part of what its own keys show. */
+/**
+ * Shadows methods of one object: what is put on it is no part of what its own keys show.
+ *
+ * @param makers Get the original, return the method to stand before it.
+ * @returns Takes all of them away, which leaves an object slow: for objects that soon are gone.
+ */
 export function shadow(
   target: object,
-  name: string,
-  make: (original: Method) => Method,
+  makers: Readonly<Record<string, (original: Method) => Method>>,
 ): () => void {
-  const isOwn = Object.hasOwn(target, name);
-  const undo = standBefore(target, name, (original) => make(original()));
-  if (!isOwn && Object.hasOwn(target, name)) {
-    Object.defineProperty(target, name, { enumerable: false });
-  }
-  return undo;
+  const undo = Object.entries(makers).map(([name, make]) =>
+    standBefore(target, name, (original) => make(original()), !Object.hasOwn(target, name)),
+  );
+  return () => {
+    for (const restore of undo) restore();
+  };
 }
 
 /** A property of ours on an object of the application: its own walks do not meet it. */

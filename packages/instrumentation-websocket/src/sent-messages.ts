@@ -26,29 +26,20 @@ const WHOLE_BINARY: number = FIN | BINARY;
 const unfinished = new WeakMap<FollowedSocket, Fragments>();
 let anyUnfinished = false;
 
-/**
- * One accepted call of `send(data, options?, callback?)`.
- *
- * @param given `options`, or the callback in its place.
- */
-export function noteSend(socket: FollowedSocket, data: unknown, given: unknown): void {
-  const options: SendOptions = typeof given === 'object' && given !== null ? given : {};
-  // `ws` turns a number into text.
-  const content = typeof data === 'number' ? String(data) : (data ?? '');
-  const isText = options.binary === undefined ? typeof content === 'string' : !options.binary;
-  notePart(socket, content, isText, options.fin !== false);
+/** One message, or a part of one, that was taken for sending. */
+export function noteSend(socket: FollowedSocket, data: unknown, options: unknown): void {
+  const { binary = typeof data !== 'string', fin = true } = (options ?? {}) as SendOptions;
+  notePart(socket, data, !binary, fin);
 }
 
 /** One frame on its way to the wire, neither masked nor compressed: a header, then the payload. */
 export function noteFrame(socket: FollowedSocket, list: unknown): void {
   if (!Array.isArray(list)) return;
-  const header: unknown = list[0];
-  if (!(header instanceof Uint8Array)) return;
-  const first = header[0] ?? 0;
+  const first: unknown = list[0]?.[0];
   const payload: unknown = list[1] ?? '';
   if (first === WHOLE_TEXT) socket.sent(payload, true);
   else if (first === WHOLE_BINARY) socket.sent(payload, false);
-  else noteFragment(socket, first, payload);
+  else if (typeof first === 'number') noteFragment(socket, first, payload);
 }
 
 function noteFragment(socket: FollowedSocket, first: number, payload: unknown): void {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FollowedSocket } from './followed-socket.ts';
-import type { Method } from './patch.ts';
-import { hide, standBefore } from './patch.ts';
+import type { Method, Original } from './patch.ts';
+import { hide, shadow, standBefore } from './patch.ts';
 import { noteFrame, noteSend } from './sent-messages.ts';
 
 /** A class of one copy of `ws`. */
@@ -30,7 +30,6 @@ export interface WsWatcher {
   opened(socket: WsSocket, followed: FollowedSocket | undefined): FollowedSocket | undefined;
 }
 
-const OPEN = 1;
 const SLOT: unique symbol = Symbol('sameriver.websocket');
 
 interface Slotted {
@@ -43,13 +42,7 @@ type Watchers = ReadonlySet<WsWatcher>;
 
 /** @returns Puts the prototype back. */
 export function patchWebSocket(prototype: object, watchers: Watchers): () => void {
-  const undo = [
-    standBefore(prototype, 'emit', (original) => watchEvents(original, watchers)),
-    standBefore(prototype, 'send', watchSends),
-  ];
-  return () => {
-    for (const restore of undo) restore();
-  };
+  return standBefore(prototype, 'emit', (original) => watchEvents(original, watchers));
 }
 
 /** @returns Puts the prototype back. */
@@ -69,7 +62,7 @@ export function patchServer(prototype: object, watchers: Watchers): () => void {
   });
 }
 
-function watchEvents(original: () => Method, watchers: Watchers): Method {
+function watchEvents(original: Original, watchers: Watchers): Method {
   return function emit(this: WsInstance, ...args: unknown[]) {
     const event = args[0];
     if (event === 'message') {
@@ -97,7 +90,7 @@ function begin(socket: WsInstance, watchers: Watchers): void {
     const followed = watcher.opened(socket, socket[SLOT]);
     if (followed === undefined) continue;
     if (socket[SLOT] === undefined) hide(socket, SLOT, followed);
-    if (seesFrames(socket)) hide(socket._sender as object, SLOT, followed);
+    watchSender(socket, followed);
     return;
   }
 }
@@ -112,25 +105,23 @@ function finish(socket: WsInstance, code: unknown): void {
 }
 
 /**
- * Whether what is sent is seen as frames: Socket.IO hands frames that it has encoded once for many
- * receivers straight to the sender. Compressed frames cannot be read, masked ones are the client's.
+ * What a server sends is seen as frames: Socket.IO hands frames that it has encoded once for many
+ * receivers straight to the sender. Compressed frames cannot be read, nor those that a client has
+ * masked, so there the sender is watched itself.
  */
-function seesFrames({ _isServer, _sender, _extensions }: WsSocket): boolean {
-  const isPlain = _extensions === undefined || Object.keys(_extensions).length === 0;
-  return _isServer === true && isPlain && typeof _sender === 'object' && _sender !== null;
+function watchSender(socket: WsSocket, followed: FollowedSocket): void {
+  const { _isServer, _sender, _extensions = {} } = socket;
+  if (typeof _sender !== 'object' || _sender === null) return;
+  if (_isServer === true && Object.keys(_extensions).length === 0) hide(_sender, SLOT, followed);
+  else shadow(_sender, { send: (original) => watchSends(original, followed) });
 }
 
-function watchSends(original: () => Method): Method {
-  return function send(this: WsInstance, ...args: unknown[]) {
-    const followed = this[SLOT];
-    if (followed === undefined || (this._sender as Slotted | null)?.[SLOT] !== undefined) {
-      return original().apply(this, args);
-    }
-    // A message for a socket that is closing is dropped by `ws`, and no error tells.
-    const isOpen = this.readyState === OPEN;
-    const result = original().apply(this, args);
+// `ws` comes here with what is open to be sent, and tells by options what kind of message it is.
+function watchSends(original: Method, followed: FollowedSocket): Method {
+  return function send(this: unknown, ...args: unknown[]) {
+    const result = original.apply(this, args);
     try {
-      if (isOpen) noteSend(followed, args[0], args[1]);
+      noteSend(followed, args[0], args[1]);
     } catch {
       followed.fail();
     }
@@ -138,13 +129,15 @@ function watchSends(original: () => Method): Method {
   };
 }
 
-function watchFrames(original: () => Method): Method {
+function watchFrames(original: Original): Method {
   return function sendFrame(this: Slotted, ...args: unknown[]) {
     const followed = this[SLOT];
-    try {
-      if (followed !== undefined) noteFrame(followed, args[0]);
-    } catch {
-      followed?.fail();
+    if (followed !== undefined) {
+      try {
+        noteFrame(followed, args[0]);
+      } catch {
+        followed.fail();
+      }
     }
     return original().apply(this, args);
   };

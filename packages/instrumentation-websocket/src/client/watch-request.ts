@@ -23,34 +23,30 @@ export function watchRequest(
   upgrade: Upgrade,
 ): () => void {
   let timingOut = false;
-  const undoDestroy = shadow(request, 'destroy', (original) => {
-    return function destroy(...args: unknown[]) {
-      socket.givenUp(timingOut ? 'timeout' : 'aborted');
-      return original.apply(this, args);
-    };
-  });
-  const undoEmit = shadow(request, 'emit', (original) => {
-    return function emit(...args: unknown[]) {
-      const [event, response] = args as [unknown, IncomingMessage];
-      if (event === 'close') {
-        undo();
-        socket.failed('ECONNRESET');
-      } else if (event === 'upgrade') {
-        undo();
-        upgrade.comes(response);
-      }
-      timingOut = event === 'timeout';
-      try {
+  const undo = shadow(request, {
+    destroy: (original) =>
+      function destroy(this: unknown, ...args: unknown[]) {
+        socket.givenUp(timingOut ? 'timeout' : 'aborted');
         return original.apply(this, args);
-      } finally {
-        timingOut = false;
-        if (event === 'upgrade') upgrade.came(response);
-      }
-    };
+      },
+    emit: (original) =>
+      function emit(this: unknown, ...args: unknown[]) {
+        const [event, response] = args as [unknown, IncomingMessage];
+        if (event === 'close') {
+          undo();
+          socket.failed('ECONNRESET');
+        } else if (event === 'upgrade') {
+          undo();
+          upgrade.comes(response);
+        }
+        timingOut = event === 'timeout';
+        try {
+          return original.apply(this, args);
+        } finally {
+          timingOut = false;
+          if (event === 'upgrade') upgrade.came(response);
+        }
+      },
   });
-  const undo = (): void => {
-    undoDestroy();
-    undoEmit();
-  };
   return undo;
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { HeaderLookup } from '@sameriver/core';
-import { shadow } from '../patch.ts';
+import { standBefore } from '../patch.ts';
 
 /** The answer to a handshake, as it was written to the socket. */
 export interface ResponseHead {
@@ -12,41 +12,69 @@ const LONGEST = 65_536;
 const END = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})/;
 
+/** What is written to a socket until the head of the answer is complete. */
+interface Reading {
+  text: string;
+  readonly found: ((head: ResponseHead) => void)[];
+  readonly prototype: object;
+}
+
+const readings = new WeakMap<object, Reading>();
+const prototypes = new WeakMap<object, object>();
+
 /**
  * Reads the head of what is written to a socket. Whoever answers a handshake does it there, by
  * text of its own making; nothing else knows every answer.
  *
+ * For that time the socket has a prototype more. Methods put on the socket itself would have to be
+ * deleted from it, and V8 makes whatever something was deleted from slow: each write of its life.
+ *
  * @param found Called once, as soon as the head is written and before anything else is; must not
  *   throw. Not called for what is no HTTP response.
- * @returns Ends the reading.
  */
-export function readResponseHead(socket: Duplex, found: (head: ResponseHead) => void): () => void {
-  let text = '';
-  let done = false;
-  const take = (chunk: unknown): void => {
-    if (done) return;
-    text += typeof chunk === 'string' ? chunk : bytesAsText(chunk);
-    const end = text.indexOf(END);
-    if (end < 0 && text.length < LONGEST) return;
-    undo();
-    const head = end < 0 ? undefined : parseHead(text.slice(0, end));
-    // An interim answer (100, 103) is followed by the one that counts; nobody sends it here.
-    if (head !== undefined) found(head);
-  };
-  const restores = (['write', 'end'] as const).map((name) =>
-    shadow(socket, name, (original) => {
-      return function answer(...args: unknown[]) {
-        const result = original.apply(this, args);
-        take(args[0]);
+export function readResponseHead(socket: Duplex, found: (head: ResponseHead) => void): void {
+  const known = readings.get(socket);
+  if (known !== undefined) {
+    known.found.push(found);
+    return;
+  }
+  const prototype = Object.getPrototypeOf(socket) as object;
+  readings.set(socket, { text: '', found: [found], prototype });
+  Object.setPrototypeOf(socket, watchingPrototype(prototype));
+}
+
+function watchingPrototype(prototype: object): object {
+  const known = prototypes.get(prototype);
+  if (known !== undefined) return known;
+  const watching: object = Object.create(prototype);
+  for (const name of ['write', 'end']) {
+    standBefore(watching, name, (original) => {
+      return function answer(this: object, ...args: unknown[]) {
+        const result = original().apply(this, args);
+        take(this, args[0]);
         return result;
       };
-    }),
-  );
-  const undo = (): void => {
-    done = true;
-    for (const restore of restores) restore();
-  };
-  return undo;
+    });
+  }
+  prototypes.set(prototype, watching);
+  return watching;
+}
+
+function take(socket: object, chunk: unknown): void {
+  const reading = readings.get(socket);
+  if (reading === undefined) return;
+  reading.text += typeof chunk === 'string' ? chunk : bytesAsText(chunk);
+  const { text, prototype } = reading;
+  const end = text.indexOf(END);
+  if (end < 0 && text.length < LONGEST) return;
+  readings.delete(socket);
+  if (Object.getPrototypeOf(socket) === watchingPrototype(prototype)) {
+    Object.setPrototypeOf(socket, prototype);
+  }
+  const head = end < 0 ? undefined : parseHead(text.slice(0, end));
+  // An interim answer (100, 103) is followed by the one that counts; nobody sends it here.
+  if (head === undefined) return;
+  for (const found of reading.found) found(head);
 }
 
 function bytesAsText(chunk: unknown): string {
