@@ -1,0 +1,55 @@
+import { channel } from 'node:diagnostics_channel';
+import { smallEvent } from './event-streams.ts';
+
+const CREATE = channel('undici:request:create');
+const HEADERS = channel('undici:request:headers');
+const TRAILERS = channel('undici:request:trailers');
+
+/** The members of undici's request that an observer meets. */
+class FetchRequest {
+  readonly method = 'GET';
+  readonly origin = 'http://bench';
+  readonly headers = ['accept', 'text/event-stream'];
+  readonly path: string;
+  readonly #enqueue: (chunk: Uint8Array) => void;
+
+  constructor(path: string, enqueue: (chunk: Uint8Array) => void) {
+    this.path = path;
+    this.#enqueue = enqueue;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    this.#enqueue(chunk);
+    return true;
+  }
+}
+
+let fetched = 0;
+
+/** A body as `fetch` makes one, each chunk an event, and published as undici does, but no network. */
+export function fetchedBody(size: number, events: number): ReadableStream<Uint8Array> {
+  let sent = 0;
+  let controller: ReadableByteStreamController;
+  const request = new FetchRequest(`/in-process/${fetched++}`, (chunk) =>
+    controller.enqueue(chunk as Uint8Array<ArrayBuffer>),
+  );
+  if (CREATE.hasSubscribers) CREATE.publish({ request });
+  const headers = ['content-type', 'text/event-stream'];
+  const response = { statusCode: 200, headers };
+  if (HEADERS.hasSubscribers) HEADERS.publish({ request, response });
+  return new ReadableStream({
+    type: 'bytes',
+    start(own) {
+      controller = own;
+    },
+    pull(own) {
+      if (sent === events) {
+        if (TRAILERS.hasSubscribers) TRAILERS.publish({ request, trailers: [] });
+        own.close();
+        own.byobRequest?.respond(0);
+        return;
+      }
+      request.onData(new TextEncoder().encode(smallEvent(100_000 + sent++, size)));
+    },
+  });
+}
