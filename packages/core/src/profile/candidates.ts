@@ -1,7 +1,7 @@
 import type { Transport } from '../connection.ts';
 import type { CompiledProfile } from './compile.ts';
 import { holds } from './condition.ts';
-import type { Subject } from './place.ts';
+import type { PlaceSource, Subject } from './place.ts';
 
 /** Profiles that a request might belong to; those without signs of their own belong at once. */
 export interface Candidates {
@@ -44,4 +44,25 @@ export function isConfirmed(profile: CompiledProfile, mask: number): boolean {
     fromServer ||= sign.fromServer;
   }
   return met >= profile.signsNeeded && (fromServer || !profile.builtIn);
+}
+
+const IN_FRAMES: ReadonlySet<PlaceSource> = new Set<PlaceSource>([
+  'json',
+  'sent-json',
+  'sse',
+  'close',
+]);
+
+/**
+ * Whether frames may still confirm what headers have not. Most protocols show themselves in the
+ * handshake or never, and each that stays a candidate costs a look at every frame.
+ * @param mask signs met so far, once request and response headers are known.
+ */
+export function mayBeConfirmed(profile: CompiledProfile, mask: number): boolean {
+  let within = 0;
+  for (const [index, { condition }] of profile.signs.entries()) {
+    const isMet = (mask & (1 << index)) !== 0;
+    if (isMet || condition.parts.some(({ source }) => IN_FRAMES.has(source))) within++;
+  }
+  return within >= profile.signsNeeded;
 }

@@ -1,4 +1,4 @@
-import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
+import { candidatesFor, isConfirmed, mayBeConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import type { Protocol } from '../timeline/message-order.ts';
@@ -44,6 +44,14 @@ export class ServerChoice implements Protocol {
       return true;
     }
     return false;
+  }
+
+  /** What the headers have ruled out is not looked for in frames. */
+  headersRead(): void {
+    const open = this.#open.filter((profile) =>
+      mayBeConfirmed(profile, this.#met.get(profile) ?? 0),
+    );
+    this.#open = open.length === 0 ? NONE : open;
   }
 
   frameRead(): void {

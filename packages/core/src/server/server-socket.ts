@@ -165,6 +165,7 @@ export class ServerSocket implements StreamConnection, Carrier {
     this.#looks ??= { facts, subject, messages: undefined };
     Object.assign(this.#looks, { facts, subject });
     this.#meetSigns(() => [subject]);
+    if (facts.status !== undefined) this.#choice?.headersRead();
     if (this.#choice?.isOpen === false) this.#choice = undefined;
     this.#lanes?.headers(subject);
   }

@@ -1,5 +1,5 @@
 import type { Transport } from '../connection.ts';
-import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
+import { candidatesFor, isConfirmed, mayBeConfirmed, signsMet } from '../profile/candidates.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import type { Engine } from './engine.ts';
@@ -93,9 +93,9 @@ export class ProfileChoice {
   /** Without a single sign by the time the headers are in, frames are not worth reading. */
   headersRead(stream: LogicalStream): void {
     const open = this.#open.filter((profile) => {
-      if (this.#transport === 'websocket') return true;
-      const met = (stream.signs?.get(profile) ?? 0) !== 0;
-      return met && (!profile.builtIn || profile.readsFrames);
+      const mask = stream.signs?.get(profile) ?? 0;
+      if (this.#transport === 'websocket') return mayBeConfirmed(profile, mask);
+      return mask !== 0 && (!profile.builtIn || profile.readsFrames);
     });
     this.#open = open.length === 0 ? NONE : open;
   }
