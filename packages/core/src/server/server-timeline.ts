@@ -1,7 +1,5 @@
 import type { StreamRequest, StreamTimeline } from '../connection.ts';
 import { HistoryMemory } from '../history-memory.ts';
-import { candidatesFor, isConfirmed, signsMet } from '../profile/candidates.ts';
-import type { CompiledProfile } from '../profile/compile.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
 import { RECONNECT_WINDOW } from '../timeline/client-timeline.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
@@ -9,6 +7,7 @@ import { claimOf, subjectOf } from '../timeline/facts.ts';
 import { announcesMove } from '../timeline/move.ts';
 import { profilesOf } from '../timeline/options.ts';
 import { factsOf } from '../timeline/request-facts.ts';
+import { headerChoice } from './header-choice.ts';
 import type { ServerEngine } from './server-connection.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { SocketEngine } from './server-lanes.ts';
@@ -30,13 +29,14 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     options.streamKey,
   );
   const { reconnectWindow = RECONNECT_WINDOW } = options;
+  const choose = headerChoice(profiles, generic.sse);
   const engine: ServerEngine = {
     streams,
     reconnectWindow,
     observer: options.observer,
     hashesPayloads: options.identity !== 'id',
     responseHeaders,
-    choose: (facts) => choose(profiles, generic.sse, facts),
+    choose,
   };
   const read = (request: StreamRequest): HeaderFacts => ({
     request: factsOf(request, requestHeaders),
@@ -61,22 +61,9 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     wants: (request) => {
       if (!known.mayCarryCursor(request)) return false;
       const facts = read(request);
-      const profile = choose(profiles, generic.sse, facts);
+      const profile = choose(facts);
       const announces = announcesMove(facts.request) && profile.key?.test(facts.request.path);
       return announces === true || claimOf(profile, subjectOf(facts, [])).cursor !== undefined;
     },
   };
-}
-
-/** What the headers alone confirm; signs inside the frames would cost a look at every one. */
-function choose(
-  profiles: readonly CompiledProfile[],
-  generic: CompiledProfile,
-  facts: HeaderFacts,
-): CompiledProfile {
-  const { target, transport } = facts.request;
-  const { confirmed, open } = candidatesFor(profiles, transport, target);
-  const subject = subjectOf(facts, []);
-  const shown = open.find((profile) => isConfirmed(profile, signsMet(profile, subject)));
-  return shown ?? confirmed ?? generic;
 }
