@@ -17,7 +17,6 @@ export function standBefore(
   target: object,
   name: string,
   make: (original: Original) => Method,
-  isHidden = false,
 ): () => void {
   const found = find(target, name);
   if (typeof found?.descriptor.value !== 'function') return () => {};
@@ -27,31 +26,13 @@ export function standBefore(
   for (const key of ['name', 'length']) {
     Object.defineProperty(method, key, { value: Reflect.get(original, key), configurable: true });
   }
-  const enumerable = !isHidden && descriptor.enumerable === true;
+  const { enumerable = false } = descriptor;
   const standing = { value: method, writable: true, configurable: true, enumerable };
   Object.defineProperty(target, name, standing);
   return () => {
     if (Object.getOwnPropertyDescriptor(target, name)?.value !== method) return;
     if (owner === target) Object.defineProperty(target, name, descriptor);
     else Reflect.deleteProperty(target, name);
-  };
-}
-
-/**
- * Shadows methods of one object: what is put on it is no part of what its own keys show.
- *
- * @param makers Get the original, return the method to stand before it.
- * @returns Takes all of them away, which leaves an object slow: for objects that soon are gone.
- */
-export function shadow(
-  target: object,
-  makers: Readonly<Record<string, (original: Method) => Method>>,
-): () => void {
-  const undo = Object.entries(makers).map(([name, make]) =>
-    standBefore(target, name, (original) => make(original()), !Object.hasOwn(target, name)),
-  );
-  return () => {
-    for (const restore of undo) restore();
   };
 }
 

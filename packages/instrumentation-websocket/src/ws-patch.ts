@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FollowedSocket } from './followed-socket.ts';
+import { Interposed } from './interposed.ts';
 import type { Method, Original } from './patch.ts';
-import { hide, shadow, standBefore } from './patch.ts';
+import { hide, standBefore } from './patch.ts';
 import { noteFrame, noteSend } from './sent-messages.ts';
 
 /** A class of one copy of `ws`. */
@@ -39,6 +40,8 @@ interface Slotted {
 type WsInstance = WsSocket & Slotted;
 
 type Watchers = ReadonlySet<WsWatcher>;
+
+const maskedSenders = new Interposed<FollowedSocket>({ send: watchSends });
 
 /** @returns Puts the prototype back. */
 export function patchWebSocket(prototype: object, watchers: Watchers): () => void {
@@ -113,17 +116,21 @@ function watchSender(socket: WsSocket, followed: FollowedSocket): void {
   const { _isServer, _sender, _extensions = {} } = socket;
   if (typeof _sender !== 'object' || _sender === null) return;
   if (_isServer === true && Object.keys(_extensions).length === 0) hide(_sender, SLOT, followed);
-  else shadow(_sender, { send: (original) => watchSends(original, followed) });
+  else maskedSenders.put(_sender, followed);
 }
 
 // `ws` comes here with what is open to be sent, and tells by options what kind of message it is.
-function watchSends(original: Method, followed: FollowedSocket): Method {
-  return function send(this: unknown, ...args: unknown[]) {
-    const result = original.apply(this, args);
+function watchSends(
+  original: Original,
+  followedBy: (sender: object) => FollowedSocket | undefined,
+) {
+  return function send(this: object, ...args: unknown[]) {
+    const result = original().apply(this, args);
+    const followed = followedBy(this);
     try {
-      noteSend(followed, args[0], args[1]);
+      if (followed !== undefined) noteSend(followed, args[0], args[1]);
     } catch {
-      followed.fail();
+      followed?.fail();
     }
     return result;
   };

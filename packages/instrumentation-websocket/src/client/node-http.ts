@@ -16,13 +16,12 @@ import { handshakeOf } from './http-request.ts';
 import { activeHttpSpan } from './http-span.ts';
 import { Redirects } from './redirects.ts';
 import { httpAttributes } from './target.ts';
-import { watchRequest } from './watch-request.ts';
+import { unwatch, watchRequest } from './watch-request.ts';
 
 interface Asked {
   readonly socket: FollowedSocket;
   /** The caller's context, where our own was in force as the request was made. */
   readonly listeners: Context | undefined;
-  readonly unwatch: () => void;
 }
 
 /** Follows WebSockets that `ws` opens by a request of node:http or node:https. */
@@ -74,11 +73,11 @@ export class NodeHttpTap {
     const entered = this.#entry.take(request);
     const socket = entered === undefined ? this.#late(request) : entered.socket;
     if (socket === undefined) return;
-    const unwatch = watchRequest(request, socket, {
+    watchRequest(request, socket, {
       comes: (response) => this.#upgradeComes(request, socket, response),
       came: (response) => this.#leaveToOthers(response),
     });
-    this.#requests.set(request, { socket, unwatch, listeners: entered?.listeners });
+    this.#requests.set(request, { socket, listeners: entered?.listeners });
   }
 
   #late(request: ClientRequest): FollowedSocket | undefined {
@@ -106,7 +105,7 @@ export class NodeHttpTap {
     const asked = this.#requests.get(request);
     if (asked === undefined) return;
     this.#requests.delete(request);
-    asked.unwatch();
+    unwatch(request);
     asked.socket.failed(errorTypeOf(error));
   }
 
@@ -115,7 +114,7 @@ export class NodeHttpTap {
     const asked = this.#requests.get(request);
     if (asked === undefined) return;
     this.#requests.delete(request);
-    asked.unwatch();
+    unwatch(request);
     this.#sockets.safely(() => {
       const { socket, listeners } = asked;
       const status = response.statusCode ?? 0;

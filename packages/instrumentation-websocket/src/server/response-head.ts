@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { HeaderLookup } from '@sameriver/core';
-import { standBefore } from '../patch.ts';
+import { Interposed } from '../interposed.ts';
+import type { Method, Original } from '../patch.ts';
 
 /** The answer to a handshake, as it was written to the socket. */
 export interface ResponseHead {
@@ -16,62 +17,39 @@ const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})/;
 interface Reading {
   text: string;
   readonly found: ((head: ResponseHead) => void)[];
-  readonly prototype: object;
 }
 
-const readings = new WeakMap<object, Reading>();
-const prototypes = new WeakMap<object, object>();
+const readings = new Interposed<Reading>({ write: watchAnswer, end: watchAnswer });
 
 /**
  * Reads the head of what is written to a socket. Whoever answers a handshake does it there, by
  * text of its own making; nothing else knows every answer.
  *
- * For that time the socket has a prototype more. Methods put on the socket itself would have to be
- * deleted from it, and V8 makes whatever something was deleted from slow: each write of its life.
- *
  * @param found Called once, as soon as the head is written and before anything else is; must not
  *   throw. Not called for what is no HTTP response.
  */
 export function readResponseHead(socket: Duplex, found: (head: ResponseHead) => void): void {
-  const known = readings.get(socket);
-  if (known !== undefined) {
-    known.found.push(found);
-    return;
-  }
-  const prototype = Object.getPrototypeOf(socket) as object;
-  readings.set(socket, { text: '', found: [found], prototype });
-  Object.setPrototypeOf(socket, watchingPrototype(prototype));
+  const known = readings.stateOf(socket);
+  if (known === undefined) readings.put(socket, { text: '', found: [found] });
+  else known.found.push(found);
 }
 
-function watchingPrototype(prototype: object): object {
-  const known = prototypes.get(prototype);
-  if (known !== undefined) return known;
-  const watching: object = Object.create(prototype);
-  for (const name of ['write', 'end']) {
-    standBefore(watching, name, (original) => {
-      return function answer(this: object, ...args: unknown[]) {
-        const result = original().apply(this, args);
-        take(this, args[0]);
-        return result;
-      };
-    });
-  }
-  prototypes.set(prototype, watching);
-  return watching;
+function watchAnswer(original: Original): Method {
+  return function answer(this: object, ...args: unknown[]) {
+    const result = original().apply(this, args);
+    take(this, args[0]);
+    return result;
+  };
 }
 
 function take(socket: object, chunk: unknown): void {
-  const reading = readings.get(socket);
+  const reading = readings.stateOf(socket);
   if (reading === undefined) return;
   reading.text += typeof chunk === 'string' ? chunk : bytesAsText(chunk);
-  const { text, prototype } = reading;
-  const end = text.indexOf(END);
-  if (end < 0 && text.length < LONGEST) return;
-  readings.delete(socket);
-  if (Object.getPrototypeOf(socket) === watchingPrototype(prototype)) {
-    Object.setPrototypeOf(socket, prototype);
-  }
-  const head = end < 0 ? undefined : parseHead(text.slice(0, end));
+  const end = reading.text.indexOf(END);
+  if (end < 0 && reading.text.length < LONGEST) return;
+  readings.remove(socket);
+  const head = end < 0 ? undefined : parseHead(reading.text.slice(0, end));
   // An interim answer (100, 103) is followed by the one that counts; nobody sends it here.
   if (head === undefined) return;
   for (const found of reading.found) found(head);
