@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse as Response } from 'node:http';
-import { ServerResponse } from 'node:http';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
 import { headerLookup } from '../headers.ts';
 import type { Wire } from './body-wrappers.ts';
@@ -112,6 +111,8 @@ export function tapHttp1(streams: ServerStreams): () => void {
         }
         return result;
       };
+  // Not imported: that reads every export of the module, and one of them loads undici, 12 ms.
+  const { ServerResponse } = process.getBuiltinModule('node:http');
   const undo = patchPrototype(ServerResponse.prototype, {
     ...bodyWrappers(streams.slot, WIRE),
     writeHead: wrapHead('writeHead'),
