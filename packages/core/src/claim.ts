@@ -1,9 +1,24 @@
+import { processWide } from './process-wide.ts';
+
 interface Claim {
   readonly owner: string;
   readonly priority: number;
 }
 
-const claims = new WeakMap<object, Claim>();
+const owners = processWide('owners', () => ({ count: 0 }));
+const claims = processWide('claims', () => new WeakMap<object, Claim>());
+
+/**
+ * Two taps of one kind in one process are two owners, so that the first of them has each stream to
+ * itself.
+ *
+ * @param kind Of instrumentation: `sse`, say.
+ * @returns A name that no other tap of this process has.
+ */
+export function newOwner(kind: string): string {
+  owners.count += 1;
+  return `${kind} ${owners.count}`;
+}
 
 /**
  * Settles which instrumentation follows a stream that several can see: an MCP session is an SSE
@@ -11,7 +26,7 @@ const claims = new WeakMap<object, Claim>();
  * so an owner asks again before it reports.
  *
  * @param target The object that carries the stream in this process: a request, say. Held weakly.
- * @param owner Name of the instrumentation, `sse` for instance.
+ * @param owner Who asks, by `newOwner`.
  * @param priority The more specific the protocol, the higher; 0 for a bare transport.
  * @returns Whether `owner` holds `target` after the call.
  */

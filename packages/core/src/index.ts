@@ -1,4 +1,4 @@
-export { claim } from './claim.ts';
+export { claim, newOwner } from './claim.ts';
 export { classify } from './classify.ts';
 export { classifyReconnect } from './classify-reconnect.ts';
 export type {
@@ -30,6 +30,7 @@ export {
   planMigration,
   SessionMigrationGapError,
 } from './migration.ts';
+export { processWide } from './process-wide.ts';
 export { BUILT_IN_PROFILES } from './profile/built-in.ts';
 export type { Condition, Profile } from './profile/profile.ts';
 export { validateProfile } from './profile/validate.ts';

@@ -5,6 +5,7 @@ import type {
   StreamTimeline,
   Transport,
 } from './connection.ts';
+import { processWide } from './process-wide.ts';
 import { createServerTimeline } from './server/server-timeline.ts';
 import type { TimelineOptions } from './timeline/client-timeline.ts';
 import { createClientTimeline } from './timeline/client-timeline.ts';
@@ -29,7 +30,7 @@ interface SharedTimeline {
   readonly timeline: StreamTimeline;
 }
 
-const shared = new Set<SharedTimeline>();
+const shared = processWide('timelines', () => new Set<SharedTimeline>());
 
 /**
  * The timeline of a role in this process. A stream that goes from SSE to a WebSocket is one stream

@@ -1,16 +1,15 @@
 import type { Context } from '@opentelemetry/api';
 import type { Role, StreamRequest } from '@sameriver/core';
-import { claim } from '@sameriver/core';
+import { claim, newOwner } from '@sameriver/core';
 import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
 import type { SocketOwner } from './followed-socket.ts';
 import { FollowedSocket } from './followed-socket.ts';
-
-const OWNER = 'websocket';
 
 /** The WebSockets that one end of this process follows, whatever library made them. */
 export class Sockets implements SocketOwner {
   readonly host: TapHost;
   readonly #role: Role;
+  readonly #owner: string = newOwner('websocket');
   readonly #running = new Set<FollowedSocket>();
 
   constructor(host: TapHost, role: Role) {
@@ -30,7 +29,7 @@ export class Sockets implements SocketOwner {
     at: number = this.host.now(),
   ): FollowedSocket | undefined {
     const { host } = this;
-    if (host.ignore?.(request) === true || !claim(target, OWNER, 0)) return undefined;
+    if (host.ignore?.(request) === true || !claim(target, this.#owner, 0)) return undefined;
     const connection = host.timeline.open(request, at);
     const socket = new FollowedSocket(this, connection);
     this.#running.add(socket);

@@ -6,6 +6,7 @@ import type {
   Observable,
 } from '@opentelemetry/api';
 import { ValueType } from '@opentelemetry/api';
+import { processWide } from '@sameriver/core';
 import type { MetricDefinition } from './metric-definitions.ts';
 import { METRICS } from './metric-definitions.ts';
 import type { Series, SeriesTable, Tally } from './tally.ts';
@@ -27,7 +28,7 @@ export interface Instruments {
 
 interface Hub {
   readonly sources: Set<MetricSource>;
-  readonly histograms: ReadonlyMap<MetricDefinition, Histogram>;
+  readonly histograms: ReadonlyMap<string, Histogram>;
   start(): void;
   stop(): void;
 }
@@ -36,7 +37,7 @@ interface Hub {
  * Two sources on one meter (one recorder for each role, say) would observe the same series twice,
  * and the SDK would keep the last one; so a meter has one hub, which adds them up.
  */
-const HUBS = new WeakMap<Meter, Hub>();
+const HUBS = processWide('meters', () => new WeakMap<Meter, Hub>());
 
 export function attach(meter: Meter, source: MetricSource): Instruments {
   const hub = HUBS.get(meter) ?? createHub(meter);
@@ -46,7 +47,7 @@ export function attach(meter: Meter, source: MetricSource): Instruments {
   sources.add(source);
   return {
     record(metric, labels, value) {
-      histograms.get(metric)?.record(value, labelled(metric, labels));
+      histograms.get(metric.name)?.record(value, labelled(metric, labels));
     },
     detach() {
       if (sources.delete(source) && sources.size === 0) stop();
@@ -56,10 +57,10 @@ export function attach(meter: Meter, source: MetricSource): Instruments {
 
 function createHub(meter: Meter): Hub {
   const observables = new Map<MetricDefinition, Observable>();
-  const histograms = new Map<MetricDefinition, Histogram>();
+  const histograms = new Map<string, Histogram>();
   for (const metric of METRICS) {
     if (metric.instrument === 'histogram') {
-      histograms.set(metric, meter.createHistogram(metric.name, optionsOf(metric)));
+      histograms.set(metric.name, meter.createHistogram(metric.name, optionsOf(metric)));
     } else {
       observables.set(metric, createObservable(meter, metric));
     }
@@ -68,7 +69,7 @@ function createHub(meter: Meter): Hub {
   const observe = (result: BatchObservableResult): void => {
     for (const source of sources) source.refresh();
     for (const [metric, observable] of observables) {
-      const tables = [...sources].map(({ tally }) => tally.tables.get(metric));
+      const tables = [...sources].map(({ tally }) => tally.tables.get(metric.name));
       for (const { value, attributes } of summed(tables)) {
         result.observe(observable, value, attributes);
       }

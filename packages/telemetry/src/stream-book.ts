@@ -1,4 +1,5 @@
 import type { StreamConnection } from '@sameriver/core';
+import { processWide } from '@sameriver/core';
 import { liveOf } from './record.ts';
 
 /** A verdict is due seconds after a response; what is pending for so long was given up by its tap. */
@@ -20,11 +21,11 @@ export interface StreamBook {
   readonly open: ReadonlySet<StreamConnection>;
 }
 
-let openInProcess = 0;
+const inProcess = processWide('load', () => ({ open: 0 }));
 
 /** Active streams of this process, whoever records them: the load of one is that of all. */
 export function openStreams(): number {
-  return openInProcess;
+  return inProcess.open;
 }
 
 export function createStreamBook(): StreamBook {
@@ -35,12 +36,12 @@ export function createStreamBook(): StreamBook {
     wait: (connection) => void waiting.add(connection),
     up(connection) {
       waiting.delete(connection);
-      if (!open.has(connection)) openInProcess += 1;
+      if (!open.has(connection)) inProcess.open += 1;
       open.add(connection);
     },
     leave(connection) {
       waiting.delete(connection);
-      if (open.delete(connection)) openInProcess -= 1;
+      if (open.delete(connection)) inProcess.open -= 1;
     },
     sweep(now, forget) {
       let left = SWEEP;
@@ -55,7 +56,7 @@ export function createStreamBook(): StreamBook {
     empty(forget) {
       for (const connection of [...waiting, ...open]) forget(connection);
       waiting.clear();
-      openInProcess -= open.size;
+      inProcess.open -= open.size;
       open.clear();
     },
   };

@@ -21,15 +21,16 @@ export interface Tally {
   clear(metric: MetricDefinition): void;
   /** Forgets every series of an instrument: a gauge of something gone is not 0, it is absent. */
   drop(metric: MetricDefinition): void;
-  readonly tables: ReadonlyMap<MetricDefinition, SeriesTable>;
+  /** By the name of the metric: copies of this code in one process share a meter, not objects. */
+  readonly tables: ReadonlyMap<string, SeriesTable>;
 }
 
 export function createTally(): Tally {
-  const tables = new Map<MetricDefinition, Map<string, Series>>();
+  const tables = new Map<string, Map<string, Series>>();
 
   function series(metric: MetricDefinition, labels: readonly string[]): Series {
-    const table = tables.get(metric) ?? new Map<string, Series>();
-    if (table.size === 0) tables.set(metric, table);
+    const table = tables.get(metric.name) ?? new Map<string, Series>();
+    if (table.size === 0) tables.set(metric.name, table);
     const key = labels.join('\n');
     const found = table.get(key);
     if (found !== undefined) return found;
@@ -47,10 +48,10 @@ export function createTally(): Tally {
       series(metric, labels).value = value;
     },
     clear(metric) {
-      for (const one of tables.get(metric)?.values() ?? []) one.value = 0;
+      for (const one of tables.get(metric.name)?.values() ?? []) one.value = 0;
     },
     drop(metric) {
-      tables.delete(metric);
+      tables.delete(metric.name);
     },
   };
 }

@@ -1,23 +1,18 @@
 import type { Context } from '@opentelemetry/api';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { claim } from '@sameriver/core';
+import { claim, newOwner } from '@sameriver/core';
 import type { ConnectionStart, TapHost } from '@sameriver/telemetry';
 import { FollowedStream } from './followed-stream.ts';
 import { isHandshake } from './interest.ts';
 
-let taps = 0;
-
 /** The attempts of this process that are being followed, whatever library made them. */
 export class Attempts {
   readonly host: TapHost;
-  // Two taps in one process are two owners, so that the first of them has each stream to itself.
-  readonly #name: string;
+  readonly #owner: string = newOwner('sse');
   readonly #running = new Set<FollowedStream>();
 
   constructor(host: TapHost) {
     this.host = host;
-    taps += 1;
-    this.#name = `sse ${taps}`;
   }
 
   /** A timeline that knows this request's stream wants its answer, even if it is none. */
@@ -27,7 +22,7 @@ export class Attempts {
 
   /** Whether the stream of `target` is ours, or may be. */
   holds(target: object): boolean {
-    return claim(target, this.#name, 0);
+    return claim(target, this.#owner, 0);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import { createRequire } from 'node:module';
 import { InstrumentationNodeModuleDefinition } from '@opentelemetry/instrumentation';
+import { processWide } from '@sameriver/core';
 
 export type HttpProtocol = 'http:' | 'https:';
 
@@ -35,8 +36,10 @@ const ENTRIES = ['request', 'get'] as const;
 type Entry = (typeof ENTRIES)[number];
 
 // Wrapped functions outlive every tap, so they ask who is running when they are called.
-const callers = new Set<HttpCaller>();
-const originals = new WeakMap<RequestFunction, RequestFunction>();
+const { callers, originals } = processWide('sse.http', () => ({
+  callers: new Set<HttpCaller>(),
+  originals: new WeakMap<RequestFunction, RequestFunction>(),
+}));
 
 export function addCaller(caller: HttpCaller): () => void {
   callers.add(caller);

@@ -1,7 +1,7 @@
 import type { Context, Span } from '@opentelemetry/api';
 import { context, createContextKey, trace } from '@opentelemetry/api';
 import type { HeaderLookup, StreamConnection, StreamRequest } from '@sameriver/core';
-import { claim } from '@sameriver/core';
+import { claim, newOwner } from '@sameriver/core';
 import type { TapHost } from '@sameriver/telemetry';
 import type { FollowerOwner } from './follower.ts';
 import { Follower } from './follower.ts';
@@ -18,8 +18,6 @@ export interface Answer {
 /** A response object with the tap's own slot; the name of the slot differs for each tap. */
 export type Slotted = Record<symbol, Follower | undefined>;
 
-const OWNER = 'sse';
-
 // @opentelemetry/core's key. Context keys of one description are equal on purpose, so that several
 // copies of a package understand each other; importing the package for it would be a dependency.
 const RPC_METADATA = createContextKey('OpenTelemetry SDK Context Key RPC_METADATA');
@@ -35,6 +33,7 @@ export class ServerStreams implements FollowerOwner {
   readonly slot: symbol = Symbol('sameriver.follower');
   readonly host: TapHost;
   readonly #followers: Set<Follower> = new Set();
+  readonly #owner: string = newOwner('sse');
   #stopped = false;
 
   constructor(host: TapHost) {
@@ -49,7 +48,7 @@ export class ServerStreams implements FollowerOwner {
   concerns(response: object, request: StreamRequest, isEventStream: boolean): boolean {
     if (this.#stopped) return false;
     if (!isEventStream && !this.host.timeline.wants(request)) return false;
-    return this.host.ignore?.(request) !== true && claim(response, OWNER, 0);
+    return this.host.ignore?.(request) !== true && claim(response, this.#owner, 0);
   }
 
   /**
