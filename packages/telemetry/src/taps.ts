@@ -8,6 +8,7 @@ import type {
   Transport,
 } from '@sameriver/core';
 import { joinTimeline } from '@sameriver/core';
+import { createDeadlines } from './deadlines.ts';
 import type { ReplayControl, ReplayOptions } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
 import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
@@ -67,15 +68,9 @@ function hostOf(
     recorder,
     // A fraction would be an object of its own wherever the time is kept.
     now: () => Math.trunc(performance.now()),
-    later: control?.later ?? ((callback) => later(callback, decisionTimeout)),
+    later: control?.later ?? createDeadlines(decisionTimeout),
     ...(ignoreRequest && { ignore: (request) => ignoreRequest(request, role) }),
   };
-}
-
-function later(callback: () => void, delay: number): () => void {
-  const timer = setTimeout(callback, delay);
-  timer.unref();
-  return () => clearTimeout(timer);
 }
 
 /** The recorder first, so that a hook finds on the span what it is told. */
