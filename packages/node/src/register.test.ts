@@ -112,6 +112,14 @@ describe('an SDK of our own', () => {
     expect(stdout).toMatch(/^event_stream_client_reconnects_total\{.*cursor_echoed.*\} 0$/m);
   });
 
+  test.each(['fetch', 'http'])(
+    'counts each stream once beside another copy of the instrumentation, read by %s',
+    async (APP_CLIENT) => {
+      await run(['--import', REGISTER, 'app-with-own-sse.mjs'], { APP_CLIENT });
+      expectOneVerdictAtEachEnd();
+    },
+  );
+
   test('leaves out what OTEL_NODE_DISABLED_INSTRUMENTATIONS lists', async () => {
     await run(['--import', REGISTER, 'app.mjs'], {
       OTEL_NODE_DISABLED_INSTRUMENTATIONS: 'undici, sse',
