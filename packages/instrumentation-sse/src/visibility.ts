@@ -12,7 +12,7 @@ export function visibility({ client = true, server = true }: SseInstrumentationC
       : 'client: switched off',
     server
       ? 'server: HTTP/1.x by ServerResponse.prototype, HTTP/2 by channels http2.server.stream.* ' +
-        'where Node has them (22.23, 24); not seen: injected requests that never reach a socket'
+        'where Node has them (22.17, 24); not seen: injected requests that never reach a socket'
       : 'server: switched off',
   ];
 }

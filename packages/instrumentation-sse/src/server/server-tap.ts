@@ -10,7 +10,7 @@ import { ServerStreams } from './server-streams.ts';
  * | HTTP | hook | seen on Node |
  * |---|---|---|
  * | 1.0, 1.1, TLS | `ServerResponse.prototype`: `writeHead`, `write`, `end`, `emit` | 22, 24, 26 |
- * | 2, both APIs | channels `http2.server.stream.*`, prototype of the streams | 22.23, 24, 26 |
+ * | 2, both APIs | channels `http2.server.stream.*`, prototype of the streams | 22.17, 24, 26 |
  *
  * Proven with node:http, node:https, node:http2, express 5 (also with compression), fastify 5 with
  * `@fastify/sse` (also over HTTP/2), hono on `@hono/node-server`, koa 3 (also over HTTP/2),

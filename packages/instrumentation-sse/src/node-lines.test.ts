@@ -5,19 +5,20 @@ import type { NodeLine } from '@sameriver/testkit';
 import { nodeBinary } from '@sameriver/testkit';
 import { expect, test } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const HERE = 'packages/instrumentation-sse/src/client/';
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const CLIENT = 'packages/instrumentation-sse/src/client/';
+const SERVER = 'packages/instrumentation-sse/src/server/';
 const RUNNING = process.versions.node.split('.', 1)[0];
 const LINES: readonly NodeLine[] = [22, 24, 26];
 
 // These start the lines themselves.
 const OWN_LINES = ['--exclude', '**/node-lines.test.ts', '--exclude', '**/http-modules.test.ts'];
 
-/** Runs the other tests of this folder once more, with the global EventSource switched on. */
+/** Runs the tests of both ends once more, with the global EventSource switched on. */
 function runOn(line: NodeLine): Promise<{ status: number | null; output: string }> {
-  // On the line that runs these tests, only the libraries have something new to show.
-  const files = String(line) === RUNNING ? `${HERE}libraries.test.ts` : HERE;
-  const args = ['run', '--root', ROOT, '--config', 'test/vitest.config.ts', files];
+  // On the line that runs these tests, only the clients have something new to show.
+  const files = String(line) === RUNNING ? [`${CLIENT}libraries.test.ts`] : [CLIENT, SERVER];
+  const args = ['run', '--root', ROOT, '--config', 'test/vitest.config.ts', ...files];
   const child = spawn(
     nodeBinary(line),
     [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args, ...OWN_LINES],
