@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from './json.ts';
 
+/** Beyond 2^53 both may differ (S7): JSON.parse rounds. */
+const LONG_NUMBER = /\d{16}/;
+
 function plain(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,6 +21,7 @@ describe('parseJson', () => {
         fc.constantFrom('', ' ', '\n'),
         fc.constantFrom('', '\t'),
         (text, a, b) => {
+          fc.pre(!LONG_NUMBER.test(text));
           expect(parseJson(a + text + b)).toEqual(plain(a + text + b));
         },
       ),
@@ -27,6 +31,7 @@ describe('parseJson', () => {
   it('answers undefined for whatever is none', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]"-01.eE+truefalsn, :x') }), (text) => {
+        fc.pre(!LONG_NUMBER.test(text));
         expect(parseJson(text)).toEqual(plain(text));
       }),
     );
