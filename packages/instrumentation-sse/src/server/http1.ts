@@ -11,11 +11,16 @@ import type { ServerStreams } from './server-streams.ts';
 const REQUEST_START = 'http.server.request.start';
 const EVENT_STREAM = /\r\ncontent-type:[ \t]*text\/event-stream[ \t]*[;,\r]/i;
 
+// In a storm a property costs a third of an entry in a WeakMap, and the collector nothing.
+const ARRIVAL = Symbol('sameriver.arrival');
+
 interface Arrival {
   readonly at: number;
   /** As it was sent: routers rewrite `req.url` while they hand a request down. */
   readonly target: string;
 }
+
+type Arrived = Response & { [ARRIVAL]?: Arrival | undefined };
 
 const WIRE: Wire = {
   gone(response) {
@@ -41,24 +46,16 @@ function asksForStream(rawHeaders: readonly string[]): boolean {
  * not see what was given to `writeHead`, and the arguments do not show what was set before.
  */
 function headLookup(head: string): HeaderLookup {
-  let fields: Map<string, string> | undefined;
+  const lower = head.toLowerCase();
   return (name) => {
-    fields ??= parseHead(head);
-    return fields.get(name);
+    const field = `\r\n${name}:`;
+    let found: string | undefined;
+    for (let at = lower.indexOf(field); at >= 0; at = lower.indexOf(field, at + 2)) {
+      const value = head.slice(at + field.length, head.indexOf('\r', at + 2)).trim();
+      found = found === undefined ? value : `${found}, ${value}`;
+    }
+    return found;
   };
-}
-
-function parseHead(head: string): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (const line of head.split('\r\n').slice(1)) {
-    const colon = line.indexOf(':');
-    if (colon < 1) continue;
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    const before = fields.get(name);
-    fields.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  return fields;
 }
 
 function describe(request: IncomingMessage, arrival: Arrival | undefined): StreamRequest {
@@ -89,23 +86,23 @@ function judge(streams: ServerStreams, response: Response, arrival: Arrival | un
 
 /** Follows responses of `node:http` and `node:https` servers, and whatever is built on them. */
 export function tapHttp1(streams: ServerStreams): () => void {
-  const arrivals = new WeakMap<object, Arrival>();
   const onStart = (message: unknown): void =>
     streams.guard(() => {
       const { request, response } = message as { request: IncomingMessage; response: Response };
       if (!asksForStream(request.rawHeaders)) return;
-      arrivals.set(response, { at: streams.now(), target: request.url ?? '' });
+      const value: Arrival = { at: streams.now(), target: request.url ?? '' };
+      Object.defineProperty(response, ARRIVAL, { value, writable: true, configurable: true });
     });
   const wrapHead =
     (name: 'writeHead' | 'writeHeader') =>
     (originals: Originals<'writeHead' | 'writeHeader'>): Method =>
       function writeHead(this: unknown, ...args: unknown[]): unknown {
         const result = originals[name].apply(this, args);
-        const response = this as Response;
+        const response = this as Arrived;
         try {
-          judge(streams, response, arrivals.get(response));
+          judge(streams, response, response[ARRIVAL]);
           // The head is written once, and the response may then stay for days.
-          arrivals.delete(response);
+          if (response[ARRIVAL] !== undefined) response[ARRIVAL] = undefined;
         } catch {
           streams.failed();
         }
