@@ -40,6 +40,11 @@ export function eventStream(kind: StreamKind): EventStream {
   };
 }
 
+/** One event of about `size` bytes. */
+export function smallEvent(id: number, size: number): string {
+  return `id: ${id}\ndata: {"n":${id},"t":"${'x'.repeat(Math.max(0, size - 42))}"}\n\n`;
+}
+
 function cut(all: Uint8Array, size: () => number): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < all.length; ) {
