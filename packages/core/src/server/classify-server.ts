@@ -5,6 +5,12 @@ import type { Count, RefusedReason, UnverifiableReason, Verdict } from '../verdi
 /** How the first event of the answer stands to what this process has written before. */
 export type PayloadBefore = 'same' | 'other' | 'not_remembered';
 
+/**
+ * Where events may lie that were written to nobody and so are not in the log: not between the cursor
+ * and what the answer begins with, right after the cursor, or only further on.
+ */
+export type Unseen = 'nowhere' | 'after_cursor' | 'further_on';
+
 /** What an event store or the application declares about the cursor (V2, V3, V7). */
 export interface Declared {
   readonly cursor: 'kept' | 'older_than_kept' | 'unknown';
@@ -26,6 +32,7 @@ export interface ServerEvidence {
    */
   readonly wantedIndex: number | undefined;
   readonly logLength: number;
+  readonly unseen: Unseen;
   readonly first:
     | {
         readonly id: string | undefined;
@@ -89,7 +96,9 @@ function v4CursorNotAdvanced({ first, wantedIndex }: ServerEvidence): Finding {
   return wasWrittenAfter ? undefined : reoriginated('cursor_not_advanced');
 }
 
+/** What comes right after the cursor may be an event that nobody was sent: then nothing is skipped. */
 function v5EventsSkipped(e: ServerEvidence): Finding {
+  if (e.unseen === 'after_cursor') return undefined;
   const skipped = skippedBy(e);
   return skipped !== undefined && skipped > 0 ? reoriginated('window_exceeded') : undefined;
 }
@@ -104,7 +113,8 @@ function v7StoreReplayed({ declared }: ServerEvidence): Finding {
     : undefined;
 }
 
-function v8ReplayObserved({ first, wantedIndex }: ServerEvidence): Finding {
+function v8ReplayObserved({ first, wantedIndex, unseen }: ServerEvidence): Finding {
+  if (unseen === 'after_cursor') return undefined;
   return first?.index !== undefined && first.index === wantedIndex && first.payload === 'same'
     ? { classification: 'resumed', reason: 'replay_observed' }
     : undefined;
@@ -131,7 +141,7 @@ export function missedByServer(verdict: Verdict, e: ServerEvidence): Count {
   if (verdict.classification === 'refused' || verdict.classification === 'resumed') return 0;
   if (verdict.reason !== 'window_exceeded') return 'unknown';
   if (e.declared?.cursor === 'older_than_kept') return e.declared.missed;
-  return skippedBy(e) ?? 'unknown';
+  return e.unseen === 'nowhere' ? (skippedBy(e) ?? 'unknown') : 'unknown';
 }
 
 function reoriginated(

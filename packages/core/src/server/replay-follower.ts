@@ -25,6 +25,7 @@ export class ReplayFollower {
 
   /** A cursor came later than the connection: the replay begins here. */
   resume(wanted: number | undefined): void {
+    if (this.#next >= 0) this.#log.unfollowed();
     this.#next = -1;
     this.#replaying = true;
     this.wanted = wanted;
@@ -32,6 +33,7 @@ export class ReplayFollower {
 
   /** @returns the index at which the event was written before; `undefined` when it is new. */
   follow(idTag: number, payloadTag: number, event: Numbered): number | undefined {
+    if (this.#next < 0) this.#log.followed();
     const index = this.#place(idTag, payloadTag, event);
     if (index === undefined) this.#replaying = false;
     else if (this.#replaying) {
@@ -44,30 +46,36 @@ export class ReplayFollower {
   /**
    * The reader is gone. What others were sent while it was here, and it was not, makes the log one
    * of many; a single event may have been on its way when the connection closed.
+   *
+   * @param isLeft the reader went elsewhere before that, so that others were sent what it was not.
    */
-  close(): void {
-    if (this.#next >= 0 && this.#log.length - this.#next > 1) this.#log.isFiltered = true;
+  close(isLeft: boolean): void {
+    if (this.#next < 0) return;
+    this.#log.unfollowed();
+    if (!isLeft && this.#log.length - this.#next > 1) this.#log.isFiltered = true;
   }
 
   #place(idTag: number, payloadTag: number, event: Numbered): number | undefined {
     const log = this.#log;
     const expected = this.#next;
-    if (expected >= 0 && expected < log.length && log.isAt(expected, idTag, payloadTag)) {
+    if (expected >= 0 && expected < log.length && log.continuesAt(expected, idTag, payloadTag)) {
       this.#next++;
       return expected;
     }
     if (expected >= 0 && log.isFiltered) return undefined;
-    if (expected === log.length || log.length === 0) return this.#append(idTag, payloadTag, event);
+    if (expected === log.length || log.length === 0) {
+      return this.#append(idTag, payloadTag, event, false);
+    }
     const found = log.find(idTag, event);
     // Not what follows here, and not the beginning of a replay: others were sent what this was not.
     if (expected >= 0) log.isFiltered = true;
-    if (found === undefined) return this.#append(idTag, payloadTag, event);
+    if (found === undefined) return this.#append(idTag, payloadTag, event, true);
     this.#next = found + 1;
     return found;
   }
 
-  #append(idTag: number, payloadTag: number, event: Numbered): undefined {
-    this.#log.append(idTag, payloadTag, event);
+  #append(idTag: number, payloadTag: number, event: Numbered, isSeam: boolean): undefined {
+    this.#log.append(idTag, payloadTag, event, isSeam);
     this.#next = this.#log.length;
   }
 }

@@ -177,7 +177,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     this.#scanner?.end();
     if (this.#evidence) this.#evidence.phase = 'ended';
     this.#evaluate(true);
-    if (!this.#isLeft) this.#follower.close();
+    this.#follower.close(this.#isLeft);
     // What announced a move is no connection of the stream; the one before it is still the last.
     const last = this.#isAnnouncement ? { context: this.#stream.lastContext } : this;
     this.#engine.streams.close(this.#stream, last);

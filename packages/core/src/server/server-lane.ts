@@ -105,7 +105,7 @@ export class ServerLane {
 
   /** The reader is gone. */
   close(): void {
-    if (!this.#isLeft) this.#follower.close();
+    this.#follower.close(this.#isLeft);
   }
 
   /** The reader goes on elsewhere: what follows in the log is not kept from it. */

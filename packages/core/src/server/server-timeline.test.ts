@@ -129,6 +129,68 @@ describe('a server judges its own answers', () => {
     expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 3]]);
   });
 
+  it('V5: an honest replay of what was written to nobody before skips nothing', () => {
+    const server = new Server();
+    const away = server.open();
+    write(away, '6');
+    away.end('reset');
+    write(server.open(), '9', '10', '11');
+    write(server.resume('6'), '7', '8', '9');
+    expect(verdicts(server)).toEqual([['unverifiable', 'no_window', 'unknown']]);
+  });
+
+  it('V5: readers of one path who are sent events of their own are not taken for one another', () => {
+    const server = new Server();
+    const alice = server.open();
+    write(alice, '1');
+    alice.end('reset');
+    write(server.open(), '2', '3', '4');
+    write(server.resume('1'), '5');
+    expect(verdicts(server)).toEqual([['unverifiable', 'no_window', 'unknown']]);
+  });
+
+  it('V5: numbers tell a skip from a feed of its own, also when nobody was there all along', () => {
+    const server = new Server();
+    const away = server.open();
+    write(away, ...range(1, 18));
+    away.end('reset');
+    write(server.open(), ...range(20, 60));
+    write(server.resume('18'), ...range(45, 60));
+    expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 'unknown']]);
+  });
+
+  it('V5: what was skipped is no number where events may have been written to nobody', () => {
+    const server = new Server();
+    const away = server.open();
+    write(away, 'a', 'b', 'c');
+    away.end('reset');
+    write(server.resume('a'), 'x');
+    expect(verdicts(server)).toEqual([['reoriginated', 'window_exceeded', 'unknown']]);
+  });
+
+  it('V8: an event that came first after a time without readers is no proven successor', () => {
+    const server = new Server();
+    const away = server.open();
+    write(away, '2', '3');
+    away.end('reset');
+    write(server.open(), '5', '6');
+    write(server.resume('3'), '5', '6');
+    expect(verdicts(server)).toEqual([['unverifiable', 'no_window', 'unknown']]);
+  });
+
+  it('V8: a reader that was there all along proves what follows, whoever was written to first', () => {
+    const server = new Server();
+    const away = server.open();
+    const steady = server.open();
+    write(away, '2', '3');
+    write(steady, '2', '3');
+    away.end('reset');
+    write(server.open(), '4', '5');
+    write(steady, '4', '5');
+    write(server.resume('3'), '4', '5');
+    expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
+  });
+
   it('V6: aligned numbers with another payload under them are another log', () => {
     const server = new Server();
     write(server.open(), ...range(4100, 4200));
@@ -143,6 +205,7 @@ describe('a server judges its own answers', () => {
       refusal: undefined,
       declared: { cursor: 'kept', missed: 0, replaysSuccessor: true },
       wantedIndex: undefined,
+      unseen: 'nowhere',
       logLength: 0,
       first: { id: '6', relation: undefined, index: undefined, payload: 'not_remembered' },
     });

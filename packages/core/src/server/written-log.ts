@@ -6,6 +6,9 @@ const MAX_RUNS = 64;
 const SHORTEST_RUN = 8;
 /** Of one event: the tag of its id, then that of its payload. */
 const WORDS = 2;
+/** Tags have 31 bits; the one above them marks an event that may not follow the entry before it. */
+const SEAM = 0x8000_0000;
+const TAG = 0x7fff_ffff;
 
 /** A stretch of consecutive integer ids, written one after the other. */
 interface Run {
@@ -52,6 +55,9 @@ export class WrittenLog {
   /** The part that went over WebSockets: indices of its first and last event. */
   #socketFrom = -1;
   #socketTo = -1;
+  /** Connections that are being written this log, and its length when there was none the last time. */
+  #followers = 0;
+  #abandonedAt = -1;
   /** Runs before the current one, oldest first. */
   #runs: Run[] | undefined;
   readonly #memory: HistoryShare;
@@ -60,13 +66,17 @@ export class WrittenLog {
     this.#memory = memory;
   }
 
-  append(idTag: number, payloadTag: number, event: Numbered): void {
+  /**
+   * @param isSeam the connection was not sent the entry before, so there may be events between the
+   *   two that nobody was there to be sent.
+   */
+  append(idTag: number, payloadTag: number, event: Numbered, isSeam: boolean): void {
     const { length } = this;
     if (length >= this.#capacity && this.#capacity < this.#memory.share) this.#grow();
     const at = this.#base + WORDS * (length & (this.#capacity - 1));
-    this.#words[at] = idTag;
+    this.#words[at] = isSeam ? idTag | SEAM : idTag;
     this.#words[at + 1] = payloadTag;
-    const lengthens = this.#runFirst + this.#runLength === event.idNumber;
+    const lengthens = !isSeam && this.#runFirst + this.#runLength === event.idNumber;
     if (lengthens && this.#runIndex + this.#runLength === length) this.#runLength++;
     else if (event.idNumber >= 0) this.#startRun(event);
     this.length = length + 1;
@@ -77,7 +87,7 @@ export class WrittenLog {
     const offset = idNumber - this.#runFirst;
     if (offset >= 0 && offset < this.#runLength) return this.#runIndex + offset;
     for (let index = this.length - 1; this.#remembers(index); index--) {
-      if (this.#words[this.#at(index)] === idTag) return index;
+      if (this.#tagAt(this.#at(index)) === idTag) return index;
     }
     const within = ({ first, length }: Run): boolean =>
       idNumber >= first && idNumber < first + length;
@@ -85,11 +95,51 @@ export class WrittenLog {
     return run && run.index + idNumber - run.first;
   }
 
-  /** Whether the event at `index` is this one; asked at every write, so it only compares. */
-  isAt(index: number, idTag: number, payloadTag: number): boolean {
+  /**
+   * Whether the event at `index` is this one, for a connection that was sent the entry before: then
+   * nothing lies between the two. Asked at every write, so it only compares.
+   */
+  continuesAt(index: number, idTag: number, payloadTag: number): boolean {
     const at = this.#at(index);
-    if (this.#words[at] !== idTag) return false;
-    return this.#words[at + 1] === payloadTag || this.idsAlone;
+    if (this.#tagAt(at) !== idTag) return false;
+    if (this.#words[at + 1] !== payloadTag && !this.idsAlone) return false;
+    if (this.#words[at] !== idTag) this.#words[at] = idTag;
+    return true;
+  }
+
+  /** Whether events that nobody was sent may lie right before the entry at `index`. */
+  isSeam(index: number): boolean {
+    if (this.#remembers(index)) return ((this.#words[this.#at(index)] ?? 0) & SEAM) !== 0;
+    return this.#runAround(index) === undefined;
+  }
+
+  holdsAt(index: number, idTag: number): boolean {
+    return this.#remembers(index) && this.#tagAt(this.#at(index)) === idTag;
+  }
+
+  /** A connection has found its place in this log. */
+  followed(): void {
+    this.#followers++;
+  }
+
+  unfollowed(): void {
+    this.#followers--;
+    if (this.#followers === 0) this.#abandonedAt = this.length;
+  }
+
+  /** Whether there may be events after the last of the first `length` entries that nobody was sent. */
+  wasAbandonedAt(length: number): boolean {
+    return this.#abandonedAt === length;
+  }
+
+  /** Whether they may lie anywhere between the entries `from` and `to`. */
+  hasSeamWithin(from: number, to: number): boolean {
+    for (let index = from + 1; index <= to; index++) {
+      const run = this.#remembers(index) ? undefined : this.#runAround(index);
+      if (run !== undefined) index = run.index + run.length - 1;
+      else if (this.isSeam(index)) return true;
+    }
+    return false;
   }
 
   payloadAt(index: number, payloadTag: number): 'same' | 'other' | 'not_remembered' {
@@ -114,6 +164,17 @@ export class WrittenLog {
     this.#words = EMPTY;
     this.#base = 0;
     this.#capacity = 0;
+  }
+
+  /** The run in which the entry at `index` follows another. */
+  #runAround(index: number): Run | undefined {
+    const current = { first: this.#runFirst, index: this.#runIndex, length: this.#runLength };
+    const holds = (run: Run): boolean => index > run.index && index < run.index + run.length;
+    return holds(current) ? current : this.#runs?.findLast(holds);
+  }
+
+  #tagAt(at: number): number {
+    return (this.#words[at] ?? 0) & TAG;
   }
 
   #at(index: number): number {

@@ -51,8 +51,14 @@ class Client {
     return connection;
   }
 
-  resume(cursor: string, given: Given = {}, at = 0): StreamConnection {
-    return this.open({ ...given, headers: { ...given.headers, 'last-event-id': cursor } }, at);
+  resume(
+    cursor: string,
+    given: Given = {},
+    at = 0,
+    answer: Readonly<Record<string, string>> = {},
+  ): StreamConnection {
+    const headers = { ...given.headers, 'last-event-id': cursor };
+    return this.open({ ...given, headers }, at, answer);
   }
 
   get verdicts(): unknown[] {
@@ -310,6 +316,19 @@ describe('what a connection tells', () => {
     expect(client.final.get(socket)).toMatchObject([
       { verdict: { reason: 'window_exceeded' }, missed: 3, duplicates: 0 },
     ]);
+  });
+
+  it('R12: a window of no events covers nothing, whoever keeps its generation', () => {
+    const client = new Client();
+    for (const window of [0, 200]) {
+      const target = `/feed/${window}`;
+      const answer = { 'stream-continuity': `gen="g", window=${window}` };
+      const first = client.open({ target }, 0, answer);
+      events(first, 9, 10);
+      first.end('reset', 1);
+      events(client.resume('10', { target }, 2, answer), 14);
+    }
+    expect(client.verdicts).toEqual(['no_window', 'epoch_and_window']);
   });
 
   it('forgets the longest closed streams first, and only those', () => {

@@ -109,7 +109,8 @@ export class LaneEvidence implements Evidence {
 
   get window(): Evidence['window'] {
     const oldest = this.oldest;
-    if (oldest === undefined) return this.windowSize === undefined ? 'none' : 'unstated_reach';
+    // A window of no events reaches nowhere.
+    if (oldest === undefined) return this.windowSize ? 'unstated_reach' : 'none';
     if (oldest.order === 'incomparable') return 'not_comparable';
     const beyond = distanceFromWanted(oldest);
     const covers = beyond === undefined ? oldest.order !== 'after' : beyond <= 0n;
