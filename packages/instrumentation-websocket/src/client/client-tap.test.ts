@@ -161,6 +161,13 @@ describe.each(CLIENTS)('a WebSocket of $name', (library) => {
     expect(connection.responseHeader('sec-websocket-protocol')).toBe('since.41');
   });
 
+  test('is told with every header of the answer', async () => {
+    const { url, wss } = await peer((socket) => socket.close(1000));
+    wss.on('headers', (headers) => headers.push('X-Epoch: e7'));
+    await untilClosed(connect(library, url));
+    expect(connectionTo(taps.client, '/').responseHeader('x-epoch')).toBe('e7');
+  });
+
   test('is told all of a fragmented message at once', async () => {
     const { url } = await peer((socket) => {
       socket.send('one ', { fin: false });

@@ -74,7 +74,7 @@ export class PendingHandshakes {
         ? undefined
         : same?.find(({ key }) => key !== undefined && hash(key) === accept);
     if (proven !== undefined) this.#byRequest.delete(proven.request);
-    const pending = proven ?? same?.[0];
+    const pending = proven ?? same?.find(({ answer: own }) => own !== undefined) ?? same?.[0];
     if (pending !== undefined) this.#drop(pending);
     return pending;
   }
