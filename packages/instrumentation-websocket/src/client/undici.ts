@@ -2,8 +2,8 @@ import { context } from '@opentelemetry/api';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
 import type { FollowedSocket } from '../followed-socket.ts';
 import { headerLookup, isHandshake } from '../headers.ts';
+import { Interposed } from '../interposed.ts';
 import type { Method, Original } from '../patch.ts';
-import { standBefore } from '../patch.ts';
 import type { Sockets } from '../sockets.ts';
 import { tellStatus } from './answered-span.ts';
 import { subscribeAll } from './channels.ts';
@@ -37,8 +37,25 @@ interface OpenMessage {
   readonly protocol?: unknown;
 }
 
-/** How undici tells its own request of a 101: up to 7, from 8 on. */
-const ANSWERED = ['onUpgrade', 'onRequestUpgrade'];
+interface AnswerHearer {
+  heard(headers: unknown): void;
+}
+
+// Few versions of undici publish an answer with 101, whose headers are evidence.
+const answers = new Interposed<AnswerHearer>({
+  onUpgrade: watchAnswer,
+  onRequestUpgrade: watchAnswer,
+});
+
+function watchAnswer(
+  original: Original,
+  hearerOf: (request: object) => AnswerHearer | undefined,
+): Method {
+  return function answered(this: object, ...args: unknown[]) {
+    hearerOf(this)?.heard(args[1]);
+    return original().apply(this, args);
+  };
+}
 
 /**
  * Follows what goes through undici: the global WebSocket and that of npm's undici. No channel
@@ -102,20 +119,10 @@ export class UndiciTap {
     if (socket === undefined) return undefined;
     const key = asked.header('sec-websocket-key');
     this.#pending.add(request, { socket, url: asked.origin + asked.target, key });
-    this.#watchAnswer(request);
+    answers.put(request, {
+      heard: (headers) => this.#pending.answered(request, headerLookup(headers)),
+    });
     return socket;
-  }
-
-  /** Few versions of undici publish an answer with 101, whose headers are evidence. */
-  #watchAnswer(request: UndiciRequest): void {
-    const answered = (headers: unknown): void =>
-      this.#pending.answered(request, headerLookup(headers));
-    const make = (original: Original): Method =>
-      function onUpgrade(this: unknown, ...args: unknown[]) {
-        answered(args[1]);
-        return original().apply(this, args);
-      };
-    for (const name of ANSWERED) standBefore(request, name, make, true);
   }
 
   #onHeaders(message: unknown): void {
