@@ -139,10 +139,13 @@ export function contextBelow(live: LiveConnection): Context | undefined {
 
 /** Sets attributes on every span of the connection that still records, and builds them only then. */
 export function describe(live: LiveConnection, attributes: () => Attributes): void {
-  const spans = [live.connect, live.http].filter((span) => span?.isRecording());
-  if (spans.length === 0) return;
+  const { connect, http } = live;
+  const toConnect = connect?.isRecording() === true;
+  const toHttp = http?.isRecording() === true;
+  if (!toConnect && !toHttp) return;
   const built = attributes();
-  for (const span of spans) span?.setAttributes(built);
+  if (toConnect) connect.setAttributes(built);
+  if (toHttp) http.setAttributes(built);
 }
 
 export function markError(span: Span | undefined, errorType: string): void {

@@ -31,18 +31,18 @@ export function tellEnd(
   end: ConnectionEnd,
   reports: readonly StreamReport[],
 ): void {
-  const disconnect = { [ATTR_DISCONNECT_REASON]: disconnectReason(end) };
-  const common = {
+  const disconnect = (): Attributes => ({ [ATTR_DISCONNECT_REASON]: disconnectReason(end) });
+  const common = (): Attributes => ({
     [ATTR_PROTOCOL_NAME]: protocolName(connection.protocol),
     [ATTR_ROLE]: connection.role,
-  };
+  });
   const [only, another] = reports;
   // With several logical streams a span cannot say whose figures these are.
   const final = another === undefined ? only : undefined;
-  describe(live, () => ({ ...disconnect, ...(final && finalAttributes(desk, final)) }));
+  describe(live, () => ({ ...disconnect(), ...(final && finalAttributes(desk, final)) }));
   for (const { duplicates, atLeast } of reports) {
     if (duplicates === 'unknown' || duplicates === 0) continue;
-    const told: Attributes = { ...common, [ATTR_DUPLICATES]: duplicates };
+    const told: Attributes = { ...common(), [ATTR_DUPLICATES]: duplicates };
     if (atLeast) told[ATTR_DUPLICATES_AT_LEAST] = true;
     desk.teller.tell(live, { name: EVENT_DUPLICATES, severity: 'INFO', attributes: () => told });
   }
@@ -50,7 +50,7 @@ export function tellEnd(
   desk.teller.tell(live, {
     name: EVENT_DISCONNECT,
     severity: 'INFO',
-    attributes: () => ({ ...common, ...disconnect, ...(final && lastCursor(desk, final)) }),
+    attributes: () => ({ ...common(), ...disconnect(), ...(final && lastCursor(desk, final)) }),
   });
 }
 

@@ -29,13 +29,15 @@ export function createTeller(
   let logger: EventLogger | undefined;
 
   function tell(live: LiveConnection, { name, severity, attributes }: Moment): void {
+    const log = mode === 'log' || mode === 'both' ? logger : undefined;
+    const span = mode === 'span' || mode === 'both' ? recordingSpan(live) : undefined;
+    // Before anything is made: most moments of a storm are nobody's business.
+    if (log === undefined && span === undefined) return;
     const context = spanContextOf(live);
     const severityNumber = SEVERITIES[severity];
     const about = { eventName: name, severityNumber, context };
-    const log = mode === 'log' || mode === 'both' ? logger : undefined;
     // Loggers of `@opentelemetry/api-logs` before 0.213 cannot be asked.
     const listener = log?.enabled?.(about) === false ? undefined : log;
-    const span = mode === 'span' || mode === 'both' ? recordingSpan(live) : undefined;
     if (listener === undefined && span === undefined) return;
     if (!spend(live.memo, budget, now(), severity === 'ERROR')) return;
     const built = attributes();
