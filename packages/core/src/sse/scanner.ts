@@ -244,7 +244,8 @@ export class SseScanner extends SseBlock {
   }
 }
 
+// At or behind `end` if there is none: behind it in text, where a CR stands at `end` itself.
 function find(bytes: Uint8Array, value: number, from: number, end: number): number {
   const at = indexOfByte(bytes, value, from);
-  return at < 0 || at > end ? end : at;
+  return at < 0 ? end : at;
 }
