@@ -22,6 +22,7 @@ import {
 import { protocolName } from './protocol-names.ts';
 import type { LiveConnection } from './record.ts';
 import { countAttributes } from './report-attributes.ts';
+import { recordingSpan } from './teller.ts';
 
 /** Final figures on the span that still records, and the moments of an end. */
 export function tellEnd(
@@ -31,6 +32,7 @@ export function tellEnd(
   end: ConnectionEnd,
   reports: readonly StreamReport[],
 ): void {
+  if (!desk.teller.mayHear(live) && recordingSpan(live) === undefined) return;
   const disconnect = (): Attributes => ({ [ATTR_DISCONNECT_REASON]: disconnectReason(end) });
   const common = (): Attributes => ({
     [ATTR_PROTOCOL_NAME]: protocolName(connection.protocol),

@@ -18,6 +18,8 @@ interface Moment {
 /** Tells moments of a stream as log records, span events or both, within the stream's budget. */
 export interface Teller {
   tell(live: LiveConnection, moment: Moment): void;
+  /** Whether anybody may listen to moments of this connection. */
+  mayHear(live: LiveConnection): boolean;
   setLogger(logger: EventLogger | undefined): void;
 }
 
@@ -26,11 +28,13 @@ export function createTeller(
   now: () => number,
   budget: EventBudget = DEFAULT_BUDGET,
 ): Teller {
+  const logs = mode === 'log' || mode === 'both';
+  const spans = mode === 'span' || mode === 'both';
   let logger: EventLogger | undefined;
 
   function tell(live: LiveConnection, { name, severity, attributes }: Moment): void {
-    const log = mode === 'log' || mode === 'both' ? logger : undefined;
-    const span = mode === 'span' || mode === 'both' ? recordingSpan(live) : undefined;
+    const log = logs ? logger : undefined;
+    const span = spans ? recordingSpan(live) : undefined;
     // Before anything is made: most moments of a storm are nobody's business.
     if (log === undefined && span === undefined) return;
     const context = spanContextOf(live);
@@ -47,6 +51,8 @@ export function createTeller(
 
   return {
     tell,
+    mayHear: (live) =>
+      (logs && logger !== undefined) || (spans && recordingSpan(live) !== undefined),
     setLogger(next) {
       logger = next;
     },
@@ -58,6 +64,8 @@ function spanContextOf({ memo }: LiveConnection): Context {
   return trace.setSpanContext(ROOT_CONTEXT, memo.spanContext);
 }
 
-function recordingSpan({ connect, http }: LiveConnection): Span | undefined {
-  return [connect, http].find((span) => span?.isRecording());
+/** One of its spans that still records. */
+export function recordingSpan({ connect, http }: LiveConnection): Span | undefined {
+  if (connect?.isRecording() === true) return connect;
+  return http?.isRecording() === true ? http : undefined;
 }
