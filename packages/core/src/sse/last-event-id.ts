@@ -2,7 +2,7 @@ import { finishHash, ID_SEED, mixBytes, mixWord } from './hash32.ts';
 import { digitsValue, firstControl, isLineEnd } from './line-bytes.ts';
 import { decodeUtf8 } from './utf8.ts';
 
-/** Longest id that is kept, in bytes; longer ones are treated as if they had not been sent. */
+// Longest id that is kept, in bytes; longer ones are treated as if they had not been sent.
 const ID_LIMIT: number = 4096;
 const NO_ID = -1;
 const NO_NUMBER = -1; // as `digitsValue` has it
