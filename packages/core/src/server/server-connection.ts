@@ -52,6 +52,8 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   events = 0;
   settled = false;
   #sawId = false;
+  /** Where positions stand in the data: the scanner does not know them. */
+  #lastPosition: string | undefined;
   #profile: CompiledProfile;
   #scanner: SseScanner | undefined;
   readonly #follower: ReplayFollower;
@@ -207,7 +209,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const facts = readFrame(this.#profile, frame);
     if (facts.isSignal || facts.isControl) return;
     const { position } = facts;
-    if (position !== undefined) this.#sawId = true;
+    if (position !== undefined) this.#lastPosition = position;
     const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
     const engine = { identity: this.#engine.hashesPayloads ? 'payload' : 'id' } as const;
     const payloadTag = payloadTagOf(engine, this.#profile, frame, scanner.payloadTag);
@@ -273,7 +275,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       epochIsSession: this.#epochIsSession,
       requestedCursor: this.#cursor,
       firstCursor: this.#firstId,
-      lastCursor: this.#sawId ? this.#scanner?.lastEventId : undefined,
+      lastCursor: this.#sawId ? this.#scanner?.lastEventId : this.#lastPosition,
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
       ...(this.#move && judgeMove(this.#move, evidence, verdict)),
     };

@@ -287,3 +287,21 @@ describe('a server judges its own answers', () => {
     expect(server.reports[0]?.verdict?.reason).toBe('cursor_not_advanced');
   });
 });
+
+it('tells the last position also where positions stand in the data', () => {
+  const server = new Server({
+    profiles: [
+      {
+        name: 'orders',
+        match: { path: '^/feed' },
+        cursor: { sent: ['query:since'], received: ['json:/seq'], codec: 'int' },
+      },
+    ],
+  });
+  server.open().pushString('data: {"seq":10}\n\ndata: {"seq":11}\n\n');
+  const back = server.open({ target: '/feed?since=11' });
+  back.pushString('data: {"seq":9}\n\n');
+  expect(server.reports).toMatchObject([
+    { requestedCursor: '11', firstCursor: '9', lastCursor: '9' },
+  ]);
+});
