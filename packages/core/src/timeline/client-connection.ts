@@ -282,7 +282,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (facts === undefined) return;
     const claim = facts.claim(profile);
     const stream = this.#seat.take(facts.request, keyed, profile, claim.cursor);
-    if (!isGeneric) stream.profile ??= profile;
+    if (!isGeneric) this.#engine.registry.confirm(stream, profile);
     this.#lanes.attach(this.#seat, stream, profile, this.#seat.handedOver(claim));
   }
 

@@ -5,6 +5,7 @@ import type { EndedConnection, Whereabouts } from './logical-stream.ts';
 import { LogicalStream } from './logical-stream.ts';
 import { leavingSse, mayMove } from './move.ts';
 import type { RequestFacts } from './request-facts.ts';
+import { StreamIndex } from './stream-index.ts';
 
 export interface Association {
   readonly stream: LogicalStream;
@@ -36,8 +37,8 @@ export interface RegistryLimits {
 /** Finds the logical stream that a request continues: rules L1 to L5. */
 export class StreamRegistry {
   readonly #limits: RegistryLimits;
-  readonly #byKey: Index = new Map();
-  readonly #byPlace: Index = new Map();
+  readonly #byKey: StreamIndex = new StreamIndex();
+  readonly #byPlace: StreamIndex = new StreamIndex();
   #clients = new WeakMap<object, LogicalStream>();
   #oldest: LogicalStream | undefined;
   #newest: LogicalStream | undefined;
@@ -54,8 +55,8 @@ export class StreamRegistry {
     const reconnect = found !== undefined || asked.cursor !== undefined;
     const stream =
       found?.stream ?? asked.current ?? new LogicalStream(asked.where, this.#limits.history);
-    enter(this.#byKey, asked.key, stream);
-    enter(this.#byPlace, asked.where.place, stream);
+    this.#byKey.enter(asked.key, stream);
+    this.#byPlace.enter(asked.where.place, stream);
     if (!stream.keys.includes(asked.key)) stream.keys = stream.keys.concat(asked.key);
     if (asked.request.client) this.#clients.set(asked.request.client, stream);
     this.#unlink(stream);
@@ -64,8 +65,14 @@ export class StreamRegistry {
 
   /** A stream of this key whose profile is known already, before the request can be read fully. */
   profileOf(key: number): CompiledProfile | undefined {
-    for (const stream of under(this.#byKey, key)) if (stream.profile) return stream.profile;
-    return undefined;
+    return this.#byKey.profile(key);
+  }
+
+  /** A profile stays with the logical stream that it was confirmed on first. */
+  confirm(stream: LogicalStream, profile: CompiledProfile): void {
+    if (stream.profile !== undefined) return;
+    stream.profile = profile;
+    this.#changed(stream);
   }
 
   /** L2, M1: no more than the reconnect window ago. */
@@ -73,8 +80,9 @@ export class StreamRegistry {
     return now - then <= this.#limits.reconnectWindow;
   }
 
-  /** Call when the last open connection of a stream is over. */
+  /** Call when a connection of a stream is over. */
   closed(stream: LogicalStream): void {
+    this.#changed(stream);
     if (stream.open.length > 0 || stream.listed) return;
     stream.listed = true;
     stream.older = this.#newest;
@@ -92,20 +100,20 @@ export class StreamRegistry {
 
   /** L1. */
   #withCursor(asked: Asked): Found | undefined {
-    const ofKey = under(this.#byKey, asked.key);
+    const { key, where } = asked;
     return (
-      this.#endingAt(ofKey, asked) ??
-      this.#endingAt(under(this.#byPlace, asked.where.place), asked) ??
-      mostRecentlyClosed(ofKey, () => true)
+      this.#endingAt(this.#byKey, key, asked) ??
+      this.#endingAt(this.#byPlace, where.place, asked) ??
+      mostRecentlyClosed(this.#byKey.left(key), () => true)
     );
   }
 
-  #endingAt(streams: readonly LogicalStream[], asked: Asked): Found | undefined {
-    for (const stream of streams) {
+  #endingAt(index: StreamIndex, name: number, asked: Asked): Found | undefined {
+    for (const stream of index.left(name)) {
       const ended = stream.ended.find((end) => isContinuedBy(end.cursor, asked));
       if (ended) return { stream, previous: ended.context };
     }
-    for (const stream of streams) {
+    for (const stream of index.all(name)) {
       for (const open of stream.open) {
         if (isContinuedBy(open.cursor, asked)) return { stream, previous: open.context };
       }
@@ -121,7 +129,7 @@ export class StreamRegistry {
     const isTied = profile.neverResumes && profile.key !== undefined;
     if (request.method !== 'GET' && !isTied) return undefined;
     return mostRecentlyClosed(
-      under(this.#byKey, asked.key),
+      this.#byKey.left(asked.key),
       (ended) => wasDropped(ended) && this.isRecent(ended.at, at),
     );
   }
@@ -129,7 +137,7 @@ export class StreamRegistry {
   /** M1: the stream that leaves SSE by this request, found by what L1 and L2 leave aside. */
   #moving(asked: Asked): Found | undefined {
     const { reconnectWindow } = this.#limits;
-    const ofKey = leavingSse(under(this.#byKey, asked.key), asked, reconnectWindow);
+    const ofKey = leavingSse([...this.#byKey.all(asked.key)], asked, reconnectWindow);
     const stream = ofKey ?? leavingSse(this.#elsewhere(asked), asked, reconnectWindow);
     if (stream === undefined) return undefined;
     return { stream, previous: (stream.open.at(-1) ?? stream.ended[0])?.context };
@@ -139,15 +147,20 @@ export class StreamRegistry {
   #elsewhere(asked: Asked): readonly LogicalStream[] {
     const { cursor, where } = asked;
     if (cursor === undefined && where.session === 0) return [];
-    const there = [...this.#byPlace.values()]
-      .flat()
-      .filter(({ origin, transport }) => origin === where.origin && transport === 'sse');
+    const there = [...this.#byPlace.everything()].filter(
+      ({ origin, transport }) => origin === where.origin && transport === 'sse',
+    );
     const ofSession = there.filter(({ session }) => session === where.session);
     const ending = (where.session === 0 ? there : ofSession).filter((stream) =>
       [...stream.ended, ...stream.open].some((one) => isContinuedBy(one.cursor, asked)),
     );
     if (ending.length === 1) return ending;
     return where.session !== 0 && ofSession.length === 1 ? ofSession : [];
+  }
+
+  #changed(stream: LogicalStream): void {
+    for (const key of stream.keys) this.#byKey.changed(key, stream);
+    this.#byPlace.changed(stream.place, stream);
   }
 
   #unlink(stream: LogicalStream): void {
@@ -165,8 +178,8 @@ export class StreamRegistry {
 
   #forget(stream: LogicalStream): void {
     this.#unlink(stream);
-    for (const key of stream.keys) drop(this.#byKey, key, stream);
-    drop(this.#byPlace, stream.place, stream);
+    for (const key of stream.keys) this.#byKey.drop(key, stream);
+    this.#byPlace.drop(stream.place, stream);
     stream.release();
   }
 }
@@ -174,28 +187,6 @@ export class StreamRegistry {
 interface Found {
   readonly stream: LogicalStream;
   readonly previous: unknown;
-}
-
-/** Mostly one stream stands under a name, and then it stands there alone, without an array. */
-type Index = Map<number, LogicalStream | readonly LogicalStream[]>;
-
-function under(index: Index, name: number): readonly LogicalStream[] {
-  const found = index.get(name);
-  if (found === undefined) return [];
-  return found instanceof LogicalStream ? [found] : found;
-}
-
-function enter(index: Index, name: number, stream: LogicalStream): void {
-  const streams = under(index, name);
-  if (streams.includes(stream)) return;
-  index.set(name, streams.length === 0 ? stream : streams.concat(stream));
-}
-
-function drop(index: Index, name: number, stream: LogicalStream): void {
-  const rest = under(index, name).filter((other) => other !== stream);
-  const [only] = rest;
-  if (only === undefined) index.delete(name);
-  else index.set(name, rest.length === 1 ? only : rest);
 }
 
 /** A close that the application asked for is no drop (L2). */
@@ -208,7 +199,7 @@ function wasDropped({ end }: EndedConnection): boolean {
  * means that one stream is read twice.
  */
 function mostRecentlyClosed(
-  streams: readonly LogicalStream[],
+  streams: Iterable<LogicalStream>,
   qualifies: (ended: EndedConnection) => boolean,
 ): Found | undefined {
   let best: { stream: LogicalStream; ended: EndedConnection } | undefined;
