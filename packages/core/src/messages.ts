@@ -1,10 +1,45 @@
 import { parseJson } from './json.ts';
+import { peekMember, UNKNOWN } from './json-member.ts';
+import { resolvePointer } from './profile/place.ts';
 import type { MessageFormat } from './profile/profile.ts';
 
 /** One message of a frame: its value for `json:` places, its text for identity. */
 export interface Message {
   readonly value: unknown;
   readonly text: string;
+  /** A member of the value; asked for before the value, it may be had without it. */
+  member?(name: string): unknown;
+}
+
+/** Members that are looked up one by one before parsing the text is the better way. */
+const LOOK_UPS = 3;
+
+/** A JSON text of which only as much is read as is asked for. */
+export class JsonMessage implements Message {
+  readonly text: string;
+  #value: unknown;
+  #isParsed = false;
+  #lookUps = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get value(): unknown {
+    if (!this.#isParsed) {
+      this.#value = parseJson(this.text);
+      this.#isParsed = true;
+    }
+    return this.#value;
+  }
+
+  member(name: string): unknown {
+    if (!this.#isParsed && this.#lookUps++ < LOOK_UPS) {
+      const found = peekMember(this.text, name);
+      if (found !== UNKNOWN) return found;
+    }
+    return resolvePointer(this.value, [name])[0];
+  }
 }
 
 /** Decodes binary formats; core has no decoder of its own. Returns the messages of one frame. */
@@ -33,7 +68,7 @@ export function splitMessages(format: MessageFormat, text: string): readonly Mes
     case 'msgpack':
       return [{ value: undefined, text }];
     default:
-      return [{ value: parseJson(text), text }];
+      return [new JsonMessage(text)];
   }
 }
 

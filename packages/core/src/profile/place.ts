@@ -18,6 +18,8 @@ export interface Subject {
   readonly close?: number | undefined;
   readonly sse?: SseFields | undefined;
   readonly json?: unknown;
+  /** A member of `json`, for those who can tell it without the rest. */
+  readonly member?: ((name: string) => unknown) | undefined;
   readonly position?: Position | undefined;
 }
 
@@ -114,8 +116,13 @@ function own(value: object, token: string): unknown {
 }
 
 function raw({ source, name, pointer }: PlacePart, subject: Subject): unknown[] {
-  if (source === 'json') return resolvePointer(subject.json, pointer);
-  const value = single(source, name, pointer, subject);
+  const [token] = pointer;
+  const isMember = source === 'json' && pointer.length === 1 && token !== '*' && token !== '-1';
+  if (source === 'json' && !(isMember && subject.member)) {
+    return resolvePointer(subject.json, pointer);
+  }
+  const value =
+    source === 'json' ? subject.member?.(token ?? '') : single(source, name, pointer, subject);
   return value === undefined ? [] : [value];
 }
 

@@ -9,6 +9,7 @@ import type {
   Transport,
 } from '../connection.ts';
 import { idTagOf } from '../id-tag.ts';
+import { JsonMessage } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers, Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
@@ -205,7 +206,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const id = scanner.hasId ? scanner.lastEventId : undefined;
     const { data } = scanner;
     const sse = { id, event: scanner.eventName || 'message', data };
-    const frame = new Frame(this.#subject ?? {}, data ?? '', sse);
+    const frame = new Frame(this.#subject ?? {}, new JsonMessage(data ?? ''), sse);
     const facts = readFrame(this.#profile, frame);
     if (facts.isSignal || facts.isControl) return;
     const { position } = facts;

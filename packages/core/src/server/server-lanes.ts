@@ -166,11 +166,12 @@ export class ServerLanes {
   /** A message to the client. @param scanned tag of the whole message. */
   wrote(message: Message, scanned: number, base: Subject): void {
     const profile = this.#profile;
-    const frame = Frame.of(base, message.value, message.text);
+    const frame = new Frame(base, message);
     const name = this.#names?.answered(profile, frame) ?? this.#nameIn(frame);
     const named = name === undefined ? undefined : this.#lane(name);
     const lane = named?.lane ?? this.#main;
-    const subject = frame.with(withSent(frame, named?.sent ?? this.#sent ?? []));
+    const sent = named?.sent ?? this.#sent;
+    const subject = sent === undefined ? frame : frame.with(withSent(frame, sent));
     const facts = readFrame(profile, subject, lane.epoch !== undefined);
     if (facts.epoch !== undefined) lane.epoch = facts.epoch;
     if (facts.reset) lane.refuse('refusal_frame');
@@ -217,7 +218,7 @@ export class ServerLanes {
   }
 
   #wroteItem(lane: ServerLane, frame: Frame, item: unknown): void {
-    const inner = Frame.of(frame, item, JSON.stringify(item) ?? '');
+    const inner = new Frame(frame, { value: item, text: JSON.stringify(item) ?? '' });
     const { position } = readFrame(this.#profile, inner, lane.epoch !== undefined);
     lane.wrote(position, this.#tagOf(inner, undefined), this.#profile);
   }

@@ -227,9 +227,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   #followMessages(): Messages {
     this.#messages ??= new Messages(this.#choice, this.#engine.decodeBinary, {
-      received: ({ value, text }, payloadTag) => {
+      received: (message, payloadTag) => {
         if (payloadTag === 0) this.#lanes.main.state.repeatsPayload = true;
-        this.#read(Frame.of(this.#subject(), value, text), payloadTag, false);
+        this.#read(new Frame(this.#subject(), message), payloadTag, false);
       },
       sent: ({ value }) => {
         if (typeof value !== 'object' || value === null) return;

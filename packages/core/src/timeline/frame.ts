@@ -2,7 +2,8 @@ import type { Position } from '../cursor/position.ts';
 import { parseWith } from '../cursor/relate.ts';
 import { frameTagOf } from '../frame-tag.ts';
 import { textTagOf } from '../id-tag.ts';
-import { canonicalJson, parseJson } from '../json.ts';
+import { canonicalJson } from '../json.ts';
+import type { Message } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { anyHolds } from '../profile/condition.ts';
 import type { Place, SseFields, Subject } from '../profile/place.ts';
@@ -12,7 +13,6 @@ import type { Engine } from './engine.ts';
 /** One message as places and conditions see it; its JSON is parsed when first asked for. */
 export class Frame implements Subject {
   readonly sse: SseFields | undefined;
-  readonly text: string;
   readonly status: number | undefined;
   readonly path: string | undefined;
   readonly requestHeader: Subject['requestHeader'];
@@ -23,11 +23,10 @@ export class Frame implements Subject {
   position: Position | undefined;
   /** The scanner's tag of the event's own id. */
   idTag = 0;
-  #json: unknown;
-  #parsed = false;
+  readonly #message: Message;
 
-  constructor(base: Subject, text: string, sse?: SseFields) {
-    this.text = text;
+  constructor(base: Subject, message: Message, sse?: SseFields) {
+    this.#message = message;
     this.sse = sse;
     this.status = base.status;
     this.path = base.path;
@@ -38,26 +37,26 @@ export class Frame implements Subject {
     this.continuity = base.continuity;
   }
 
-  static of(base: Subject, value: unknown, text: string, sse?: SseFields): Frame {
-    const frame = new Frame(base, text, sse);
-    frame.#json = value;
-    frame.#parsed = true;
-    return frame;
-  }
-
   /** The same frame over another base. */
   with(base: Subject): Frame {
-    const frame = Frame.of(base, this.json, this.text, this.sse);
+    const frame = new Frame(base, this.#message, this.sse);
     frame.idTag = this.idTag;
     return frame;
   }
 
+  get text(): string {
+    return this.#message.text;
+  }
+
   get json(): unknown {
-    if (!this.#parsed) {
-      this.#json = parseJson(this.text);
-      this.#parsed = true;
-    }
-    return this.#json;
+    return this.#message.value;
+  }
+
+  member(name: string): unknown {
+    const { member } = this.#message;
+    return member === undefined
+      ? resolvePointer(this.json, [name])[0]
+      : member.call(this.#message, name);
   }
 }
 

@@ -191,7 +191,7 @@ export class Lanes {
   }
 
   #deliverItem(lane: Lane, profile: CompiledProfile, frame: Frame, item: unknown): void {
-    const inner = Frame.of(frame, item, JSON.stringify(item));
+    const inner = new Frame(frame, { value: item, text: JSON.stringify(item) });
     const { position } = readFrame(profile, inner, lane.knownEpoch !== undefined);
     if (position !== undefined) lane.lastId = position;
     deliver(this.#engine, profile, lane, {

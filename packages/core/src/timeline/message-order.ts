@@ -80,8 +80,8 @@ export class Messages {
     { data, own }: Exchange,
     split: Split,
   ): readonly Subject[] {
-    return messagesIn(data, profile, this.#decodeBinary, split).map(({ value, text }) =>
-      own ? withSent(base, [value]) : Frame.of(base, value, text),
+    return messagesIn(data, profile, this.#decodeBinary, split).map((message) =>
+      own ? withSent(base, [message.value]) : new Frame(base, message),
     );
   }
 }

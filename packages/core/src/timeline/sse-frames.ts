@@ -1,5 +1,5 @@
 import { frameTagOf } from '../frame-tag.ts';
-import { splitMessages } from '../messages.ts';
+import { JsonMessage, splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { SseFields, Subject } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
@@ -23,12 +23,12 @@ export function framesOf(
     data,
   };
   if (messages === 'sse' || messages === 'json' || data === undefined) {
-    const frame = new Frame(subject, data ?? '', sse);
+    const frame = new Frame(subject, new JsonMessage(data ?? ''), sse);
     if (scanner.hasId) frame.idTag = scanner.idTag;
     return [{ frame, payloadTag: scanner.payloadTag }];
   }
-  return splitMessages(messages, data).map(({ value, text }) => ({
-    frame: Frame.of(subject, value, text, sse),
-    payloadTag: frameTagOf(text),
+  return splitMessages(messages, data).map((message) => ({
+    frame: new Frame(subject, message, sse),
+    payloadTag: frameTagOf(message.text),
   }));
 }
