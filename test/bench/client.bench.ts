@@ -51,6 +51,7 @@ const consumers: Readonly<Record<string, Consume>> = {
   },
 };
 // Bytes held by the application alone cannot be told from those of a tap, so one row is enough.
+const STREAM = { headers: { accept: 'text/event-stream' } };
 const OVER_NETWORK = ['reader', 'parser streams'];
 
 const collector = new Collector();
@@ -143,8 +144,6 @@ async function read({ open, events }: Source, consumer: string): Promise<Slice> 
     wall: (1e6 * (performance.now() - started)) / events,
   };
 }
-
-const STREAM = { headers: { accept: 'text/event-stream' } };
 
 function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
   if (body === null) throw new Error('the source sent no body');

@@ -6,7 +6,12 @@ import type { Finding } from './lib/report.ts';
 import { heading, printFindings } from './lib/report.ts';
 
 // Young space large enough that no collection falls into a slice in which allocation is counted.
-const FLAGS = ['--expose-gc', '--max-semi-space-size=64', '--disable-warning=ExperimentalWarning'];
+const FLAGS = [
+  '--expose-gc',
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+  '--disable-warning=ExperimentalWarning',
+];
 
 const wanted = process.argv.slice(2);
 const benches = readdirSync(import.meta.dirname)
