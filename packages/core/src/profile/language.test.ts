@@ -91,6 +91,37 @@ describe('the profile language', () => {
     }
   });
 
+  it.each([
+    '/runs',
+    '/threads/x',
+    '/chat/x',
+    '/responses',
+    '/graphql',
+    '/.well-known',
+    '/v1/shape',
+  ])(
+    'costs the length of a path and not its square, in every built-in, for many times %s',
+    (segment) => {
+      const subject: Subject = { path: `${segment.repeat(100_000)}/end` };
+      for (const { match } of BUILT_IN_PROFILES) {
+        for (const sign of match?.signs ?? []) {
+          expect(typeof holds(compileCondition(sign), subject)).toBe('boolean');
+        }
+      }
+    },
+  );
+
+  it.each([
+    ['/threads/t1/runs/stream', true],
+    ['/api/runs/r1/stream?x=1', true],
+    ['/threads/t1/runs?stream', false],
+    ['/stream/runs/r1', false],
+  ])('takes %s for a stream of a run: %s', (path, expected) => {
+    const langgraph = BUILT_IN_PROFILES.find(({ name }) => name === 'langgraph');
+    const [sign = {}] = langgraph?.match?.signs ?? [];
+    expect(holds(compileCondition(sign), { path })).toBe(expected);
+  });
+
   it('does not read inherited members', () => {
     const place = parsePlace('json:/constructor/name');
     expect(readPlace(place, { json: {} }, '_')).toBeUndefined();

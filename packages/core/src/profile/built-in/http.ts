@@ -171,7 +171,9 @@ const langgraph: Profile = {
   match: {
     transport: 'sse',
     signs: [
-      { 'path~/(?:threads|runs)/[^?]*stream': PRESENT },
+      // The first such segment alone is tried: a path is whatever a stranger sends, and one that
+      // repeats the segment would otherwise cost the square of its length.
+      { 'path~^(?=([^?]*?/(?:threads|runs)/))\\1[^?]*stream': PRESENT },
       { 'header:content-location~/runs/': PRESENT },
       { 'sse:event': 'metadata', 'json:/run_id': PRESENT },
     ],
