@@ -84,13 +84,16 @@ function reportLate(
 
 // No listener is added anywhere: an application that counts its listeners, or removes all of them,
 // must find what it would find without us.
-function wrapEmit(slot: symbol): Wrap {
+function wrapEmit(slot: symbol, wire: Wire): Wrap {
   return (originals) =>
     function emit(this: unknown, ...args: unknown[]): unknown {
       const follower = (this as Response)[slot];
       if (follower !== undefined) {
         const event = args[0];
-        if (event === 'close') follower.lost();
+        // An HTTP/2 stream whose reader leaves without an error code never closes on Node: it waits
+        // for what was written to go out, which it will not.
+        const isOver = event === 'close' || (event === 'aborted' && wire.gone(this as Response));
+        if (isOver) follower.lost();
         else if (event === 'timeout') follower.idle();
       }
       return originals.emit.apply(this, args);
@@ -99,5 +102,5 @@ function wrapEmit(slot: symbol): Wrap {
 
 /** The wrappers that follow a body, for any prototype with the methods of a writable stream. */
 export function bodyWrappers(slot: symbol, wire: Wire): Wrappers<BodyMethod> {
-  return { write: wrapWrite(slot, wire), end: wrapEnd(slot, wire), emit: wrapEmit(slot) };
+  return { write: wrapWrite(slot, wire), end: wrapEnd(slot, wire), emit: wrapEmit(slot, wire) };
 }

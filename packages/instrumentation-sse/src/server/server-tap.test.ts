@@ -391,6 +391,7 @@ describe('how a connection ends', () => {
 
   const lost2: [string, (stream: ServerHttp2Stream, client: http2.ClientHttp2Stream) => void][] = [
     ['the client cancels', (_, client) => client.close(http2.constants.NGHTTP2_CANCEL)],
+    ['the client leaves without an error code', (_, client) => client.close()],
     ['the client session goes away', (_, client) => client.session?.destroy()],
     ['the application closes it early', (stream) => stream.close(http2.constants.NGHTTP2_CANCEL)],
     ['the application destroys it', (stream) => stream.destroy()],
