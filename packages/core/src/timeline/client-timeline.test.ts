@@ -331,6 +331,17 @@ describe('what a connection tells', () => {
     expect(client.verdicts).toEqual(['no_window', 'epoch_and_window']);
   });
 
+  it('R17: a server that sends request headers back is no hub that names where it resumes', () => {
+    const client = new Client();
+    for (const target of ['/feed?topic=a', '/.well-known/mercure?topic=a']) {
+      const first = client.open({ target });
+      events(first, 'a');
+      first.end('reset', 1);
+      events(client.resume('a', { target }, 2, { 'last-event-id': 'a' }), 'c');
+    }
+    expect(client.verdicts).toEqual(['not_comparable', 'cursor_echoed']);
+  });
+
   it('forgets the longest closed streams first, and only those', () => {
     const client = new Client({ closedStreams: 2 });
     for (const target of ['/a', '/b', '/c']) client.open({ target }).end('reset', 0);
