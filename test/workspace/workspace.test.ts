@@ -15,6 +15,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@sameriver/core',
     '@sameriver/telemetry',
     '@sameriver/instrumentation-sse',
+    '@sameriver/instrumentation-websocket',
     '@sameriver/node',
   ],
 };

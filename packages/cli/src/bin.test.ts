@@ -10,11 +10,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const BIN = fileURLToPath(new URL('../bin/sameriver.js', import.meta.url));
 
-const byTheRules = incidents()
-  .map(({ json }) => parseTranscript(json))
-  .map((transcript) =>
+const parsed = [...incidents(), ...incidents('rules')].map(({ path, json }) => ({
+  path,
+  transcript: parseTranscript(json),
+}));
+const reported = parsed.slice(0, incidents().length);
+const overSockets = parsed.filter(({ transcript }) =>
+  transcript.connections.some(({ transport }) => transport === 'websocket'),
+);
+
+/** The lines that the rules alone give. */
+function byTheRules(played: typeof parsed): string[] {
+  return played.map(({ transcript }) =>
     JSON.stringify({ name: transcript.name, reconnects: judgeTranscript(transcript) }),
   );
+}
 
 let folder = '';
 
@@ -33,23 +43,38 @@ function run(node: string, args: readonly string[], path = process.env['PATH']) 
 }
 
 describe.each([22, 24, 26] as const)('the built command on Node %i', (line) => {
+  const play = (via: string, played: typeof parsed) => {
+    const paths = played.map(({ path }) => path);
+    const args = [BIN, 'replay', '--json', `--via=${via}`, ...paths];
+    const { status, out, err } = run(nodeBinary(line), args);
+    expect([status, err]).toEqual([0, '']);
+    return out.split('\n').filter((text) => text !== '');
+  };
+
   test.each(['fetch', 'http', 'undici', 'eventsource'])(
     'plays every incident to %s in one process, and the verdicts are those of the rules alone',
     (via) => {
-      const paths = incidents().map(({ path }) => path);
-      const { status, out, err } = run(nodeBinary(line), [
-        BIN,
-        'replay',
-        '--json',
-        `--via=${via}`,
-        ...paths,
-      ]);
-      expect([status, err]).toEqual([0, '']);
-      const judged = out.split('\n').filter((text) => text !== '' && !text.includes('"skipped"'));
-      expect(byTheRules).toEqual(expect.arrayContaining(judged));
-      expect(judged.length).toBeGreaterThan(paths.length / 2);
+      const judged = play(via, reported).filter((text) => !text.includes('"skipped"'));
+      expect(byTheRules(reported)).toEqual(expect.arrayContaining(judged));
+      expect(judged.length).toBeGreaterThan(reported.length / 2);
     },
   );
+
+  const POST = 'migration-by-post-upgrade';
+  const HEADERS = ['migration-without-profile', 'migration-without-profile-by-header'];
+  test.each<[string, readonly string[]]>([
+    ['ws', [POST]],
+    ['undici', [POST]],
+    ['global', [POST, ...HEADERS]],
+  ])('plays every WebSocket to %s but those that it cannot open: %j', (via, unsendable) => {
+    const expected = byTheRules(overSockets);
+    const played = play(via, overSockets);
+    const judged = played.filter((text) => expected.includes(text));
+    const rest = played.filter((text) => !expected.includes(text)).map((text) => JSON.parse(text));
+    expect(rest.map(({ name }) => name).sort()).toEqual([...unsendable].sort());
+    expect(rest.every(({ skipped }) => typeof skipped === 'string')).toBe(true);
+    expect(judged.length).toBe(overSockets.length - unsendable.length);
+  });
 });
 
 describe('the exit status reaches the shell', () => {

@@ -91,11 +91,16 @@ describe('sameriver replay', () => {
   });
 
   test('--json prints one line a file, in order of the arguments', async () => {
-    const paths = [incident('seed-cursor-4118-answered-with-13'), incident('sio-recovery-success')];
+    const paths = [
+      incident('seed-cursor-4118-answered-with-13'),
+      incident('sio-recovery-success'),
+      fileOf('post.json', transcriptJson({ transport: 'websocket', request: { method: 'POST' } })),
+    ];
     const { status, out, err } = await run('replay', '--json', ...paths);
     expect(out.split('\n')).toEqual([
       '{"name":"seed-cursor-4118-answered-with-13","reconnects":[{"connection":1,"classification":"reoriginated","reason":"cursor_not_advanced","missed":"unknown","duplicates":2}]}',
-      '{"name":"sio-recovery-success","skipped":"WebSocket replay comes with @sameriver/instrumentation-websocket"}',
+      '{"name":"sio-recovery-success","reconnects":[{"connection":1,"classification":"resumed","reason":"server_declared","missed":0,"duplicates":0}]}',
+      '{"name":"made-for-a-test","skipped":"the handshake of a WebSocket is a GET; no client sends POST"}',
       '',
     ]);
     expect([status, err]).toEqual([0, '']);

@@ -8,37 +8,56 @@ export interface Incident {
   readonly json: unknown;
 }
 
-const FOLDER = new URL('../../../test/cases/', import.meta.url);
+const FOLDERS = { cases: '../../../test/cases/', rules: '../../../test/cases/rules/' };
 
-/** Every transcript of `test/cases`, in order of file names. */
-export function incidents(): readonly Incident[] {
-  return readdirSync(FOLDER)
+/**
+ * Every transcript of one folder, in order of file names.
+ *
+ * @param folder `cases`: incidents as they were reported. `rules`: one transcript for each clause.
+ */
+export function incidents(folder: keyof typeof FOLDERS = 'cases'): readonly Incident[] {
+  const url = new URL(FOLDERS[folder], import.meta.url);
+  return readdirSync(url)
     .filter((file) => file.endsWith('.json'))
     .sort()
     .map((file) => {
-      const path = fileURLToPath(new URL(file, FOLDER));
+      const path = fileURLToPath(new URL(file, url));
       return { file, path, json: JSON.parse(readFileSync(path, 'utf8')) as unknown };
     });
 }
 
-/** What a test says about one connection; the rest is a GET of `/feed` answered by an empty stream. */
+/**
+ * What a test says about one connection; the rest is a GET of `/feed` that an empty stream, or a
+ * WebSocket without a message, answers.
+ */
 export interface ConnectionPart {
+  /** Default `sse`. */
+  readonly transport?: 'sse' | 'websocket';
   readonly request?: Readonly<Record<string, unknown>>;
   readonly response?: Readonly<Record<string, unknown>>;
   readonly frames?: readonly Readonly<Record<string, unknown>>[];
   readonly ends?: string;
 }
 
+const ASKED = {
+  sse: { accept: 'text/event-stream' },
+  websocket: { upgrade: 'websocket' },
+};
+const ANSWERED = {
+  sse: { status: 200, headers: { 'content-type': 'text/event-stream' } },
+  websocket: { status: 101, headers: { upgrade: 'websocket' } },
+};
+
 /**
- * The JSON of an SSE transcript with one connection for each part.
+ * The JSON of a transcript with one connection for each part.
  *
  * @param parts Members given replace the default ones, `headers` as a whole.
  */
 export function transcriptJson(...parts: readonly ConnectionPart[]): Record<string, unknown> {
-  const connections = parts.map(({ request, response, frames, ends }) => ({
-    transport: 'sse',
-    request: { method: 'GET', path: '/feed', headers: { accept: 'text/event-stream' }, ...request },
-    response: { status: 200, headers: { 'content-type': 'text/event-stream' }, ...response },
+  const connections = parts.map(({ transport = 'sse', request, response, frames, ends }) => ({
+    transport,
+    request: { method: 'GET', path: '/feed', headers: ASKED[transport], ...request },
+    response: { ...ANSWERED[transport], ...response },
     frames: frames ?? [],
     ends: ends ?? 'eof',
   }));

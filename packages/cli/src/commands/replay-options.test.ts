@@ -37,7 +37,10 @@ describe('a command line that makes no sense is told what is wrong with it', () 
     [['--json'], /^no FILE given$/],
     [['a', '--fast'], /^unknown option '--fast'$/],
     [['a', '-x'], /^unknown option '-x'$/],
-    [['a', '--via', 'curl'], /^--via "curl" is none of fetch, eventsource, http, undici$/],
+    [
+      ['a', '--via', 'curl'],
+      /^--via "curl" is none of fetch, eventsource, http, undici, ws, global$/,
+    ],
     [['a', '--side', 'middle'], /^--side "middle" is none of client, server$/],
     [['a', '--via'], /^option '--via <value>' argument missing$/],
     [['a', '--json=yes'], /^option '--json' does not take an argument$/],

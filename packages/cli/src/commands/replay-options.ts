@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Role } from '@sameriver/core';
 import type { ClientName } from '../replay/clients/client.ts';
+import { CLIENT_NAMES } from '../replay/clients/create-client.ts';
 import { UsageError } from './command.ts';
 
 export interface ReplayOptions {
@@ -12,16 +13,18 @@ export interface ReplayOptions {
   readonly side: Role;
 }
 
-const CLIENTS: readonly ClientName[] = ['fetch', 'eventsource', 'http', 'undici'];
 const SIDES: readonly Role[] = ['client', 'server'];
 
 export const REPLAY_HELP: string = `Usage: sameriver replay FILE... [OPTIONS]
 
-Plays recorded incidents (transcripts, JSON) to a real instrumented client over loopback sockets,
-byte for byte and chunk for chunk, and prints one verdict for each reconnect.
+Plays recorded incidents (transcripts, JSON) to real instrumented clients over loopback sockets,
+byte for byte, chunk for chunk and message for message, and prints one verdict for each reconnect.
+Server-sent events and WebSockets may follow each other in one incident.
 
 Options:
-  --via CLIENT   the client that reads: ${CLIENTS.join(', ')} (default: fetch)
+  --via CLIENT   the client that reads: fetch, eventsource, http, undici read streams over HTTP
+                 (default: fetch); ws, undici, global open WebSockets (default: ws; global is the
+                 WebSocket of this Node). Where a transcript has both, the other one is the default.
   --side SIDE    whose verdicts are printed: client, server (default: client). A server knows other
                  things than its client, so with --side server the transcript's "expect", which is
                  the client's view, is printed beside the verdict and not compared with it.
@@ -50,7 +53,7 @@ export function parseReplayOptions(args: readonly string[]): ReplayOptions | 'he
     files: positionals,
     format: values.json === true ? 'json' : 'text',
     carriage: pure ? 'pure' : 'wire',
-    via: oneOf('--via', values.via ?? 'fetch', CLIENTS),
+    via: oneOf('--via', values.via ?? 'fetch', CLIENT_NAMES),
     side: oneOf('--side', values.side ?? 'client', SIDES),
   };
 }

@@ -1,22 +1,23 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { request as httpRequest } from 'node:http';
 import type { Transcript } from '@sameriver/core';
 import { parseTranscript } from '@sameriver/core';
 import type { ConnectionPart } from '@sameriver/testkit';
 import { incidents, transcriptJson } from '@sameriver/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ClientName } from './clients/client.ts';
+import type { ClientName, SocketClient } from './clients/client.ts';
 import { CannotSend } from './clients/client.ts';
-import { createClient } from './clients/create-client.ts';
+import { clientsFor, createClient, createSocketClient } from './clients/create-client.ts';
+import type { HandshakeArrival } from './handshake-arrival.ts';
 import { play } from './player.ts';
 import { startScriptedServer } from './scripted-server.ts';
+import type { Watched } from './stage.ts';
 import { wireScript } from './wire-script.ts';
 
 const transcriptOf = (...parts: ConnectionPart[]): Transcript =>
   parseTranscript(transcriptJson(...parts));
 
-const sseCases = incidents()
-  .map(({ json }) => parseTranscript(json))
-  .filter(({ connections }) => connections.every(({ transport }) => transport === 'sse'));
+const cases = incidents().map(({ json }) => parseTranscript(json));
 
 type Played =
   | { readonly kind: 'played'; readonly log: readonly string[] }
@@ -31,16 +32,19 @@ async function playOver(via: ClientName, transcript: Transcript): Promise<Played
     follow: (connection: number) => log.push(`followed to ${connection}`),
     elapse: () => log.push('decision timeout'),
   };
-  const client = await createClient(via);
+  const { stream, socket } = clientsFor(via);
+  const client = await createClient(stream);
+  const sockets = createSocketClient(socket);
   const server = await startScriptedServer();
   try {
-    await play(script.attempts, { client, server, watched });
+    await play(script.attempts, { client, sockets, server, watched });
     return { kind: 'played', log };
   } catch (error) {
     if (error instanceof CannotSend) return { kind: 'skipped', why: error.message };
     throw error;
   } finally {
     await client.close();
+    await sockets.close();
     await server.close();
   }
 }
@@ -61,8 +65,10 @@ function wholeLog({ connections }: Transcript): string[] {
   return connections.flatMap((_, index) => [`connection ${index}`, 'decision timeout']);
 }
 
-describe.each(['fetch', 'http', 'undici'] as const)('%s plays every incident to its end', (via) => {
-  test.each(sseCases.map((transcript) => [transcript.name, transcript] as const))(
+const EVERYTHING: readonly ClientName[] = ['fetch', 'http', 'undici', 'ws', 'global'];
+
+describe.each(EVERYTHING)('%s plays every incident to its end', (via) => {
+  test.each(cases.map((transcript) => [transcript.name, transcript] as const))(
     '%s',
     async (_name, transcript) => {
       const played = await playOver(via, transcript);
@@ -83,7 +89,7 @@ describe('eventsource plays what an EventSource would do', () => {
       'this EventSource has the cursor "22", the transcript sends "20"',
   };
 
-  test.each(sseCases.map((transcript) => [transcript.name, transcript] as const))(
+  test.each(cases.map((transcript) => [transcript.name, transcript] as const))(
     '%s',
     async (name, transcript) => {
       const why = unsendable[name];
@@ -272,3 +278,136 @@ test('a server may answer with headers and a cursor far beyond the usual sizes',
   );
   expect(played.kind).toBe('played');
 });
+
+describe('a WebSocket', () => {
+  const socket = (part: ConnectionPart): ConnectionPart => ({ transport: 'websocket', ...part });
+
+  /** Plays one transcript with a client and a server that tell what they do and what they have. */
+  async function conversation(via: ClientName, transcript: Transcript): Promise<string[]> {
+    const log: string[] = [];
+    const client = await createClient('fetch');
+    const library = createSocketClient(clientsFor(via).socket);
+    const server = await startScriptedServer();
+    const sockets: SocketClient = {
+      ...library,
+      connect: (request) => {
+        const exchange = library.connect(request);
+        void exchange.done.then(() => log.push('client is done'));
+        return {
+          ...exchange,
+          send: (text) => {
+            log.push(`client says ${text}`);
+            exchange.send(text);
+          },
+          received: async (messages) => {
+            await exchange.received(messages);
+            log.push(`client has ${messages}`);
+          },
+        };
+      },
+    };
+    const nextHandshake = async (): Promise<HandshakeArrival> => {
+      const arrival = await server.nextHandshake();
+      const accept: HandshakeArrival['accept'] = (headers) => {
+        const accepted = arrival.accept(headers);
+        return {
+          ...accepted,
+          send: (data) => {
+            log.push(`server says ${data}`);
+            return accepted.send(data);
+          },
+          received: async (messages) => {
+            await accepted.received(messages);
+            log.push(`server has ${messages}`);
+          },
+        };
+      };
+      return { ...arrival, accept };
+    };
+    const script = wireScript(transcript);
+    const attempts = script.kind === 'script' ? script.attempts : [];
+    const watched = {
+      enter: () => {},
+      follow: () => {},
+      elapse: () => log.push('decision timeout'),
+    };
+    try {
+      await play(attempts, { client, sockets, server: { ...server, nextHandshake }, watched });
+    } finally {
+      await library.close();
+      await server.close();
+    }
+    return log;
+  }
+
+  test.each(['ws', 'global', 'undici'] as const)(
+    'is said in its order over %s, each message when the one before has been read',
+    async (via) => {
+      const frames = [{ recv: 'a' }, { sent: 'b' }, { sent: 'c' }, { recv: 'd' }, { recv: 'e' }];
+      expect(await conversation(via, transcriptOf(socket({ frames, ends: 'close:1006' })))).toEqual(
+        [
+          'server says a',
+          'client has 1',
+          'client says b',
+          'server has 1',
+          'client says c',
+          'server has 2',
+          'server says d',
+          'client has 2',
+          'server says e',
+          'client has 3',
+          'client is done',
+          'decision timeout',
+        ],
+      );
+    },
+  );
+
+  test.each(['ws', 'global', 'undici'] as const)(
+    'that stays open over %s outlives its decision timeout and all later connections',
+    async (via) => {
+      const open = socket({ frames: [{ recv: 'a' }], ends: 'open' });
+      const later = socket({ frames: [{ recv: 'b' }], ends: 'reset' });
+      expect(await conversation(via, transcriptOf(open, later))).toEqual([
+        'server says a',
+        'client has 1',
+        'decision timeout',
+        'server says b',
+        'client has 1',
+        'client is done',
+        'decision timeout',
+        'client is done',
+      ]);
+    },
+  );
+
+  test('a client that takes no refusal for an answer is left after a few', async () => {
+    const attempts = wireScript(transcriptOf(socket({ response: { status: 401, headers: {} } })));
+    const server = await startScriptedServer();
+    const never = Promise.withResolvers<void>().promise;
+    const headers = { connection: 'upgrade', upgrade: 'websocket' };
+    let asked = 0;
+    const ask = (): void => {
+      const request = httpRequest(`${server.origin}/feed`, { headers, agent: false });
+      asked += 1;
+      request.on('response', (response) => response.resume().on('end', ask));
+      request.on('error', () => {});
+      request.end();
+    };
+    const sockets: SocketClient = {
+      connect: () => {
+        ask();
+        const exchange = { opened: never, done: never, received: () => never };
+        return { ...exchange, send: () => {}, abort: () => {} };
+      },
+      close: () => Promise.resolve(),
+    };
+    const stage = { client: await createClient('fetch'), sockets, server, watched: UNWATCHED };
+    const played = play(attempts.kind === 'script' ? attempts.attempts : [], stage);
+    await expect(played).rejects.toThrow('the client takes no 401 for an answer');
+    await server.close();
+    expect(asked).toBe(6);
+  });
+});
+
+const UNWATCHED: Watched = { enter: () => {}, follow: () => {}, elapse: () => {} };

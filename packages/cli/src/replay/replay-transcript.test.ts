@@ -14,9 +14,6 @@ const transcriptOf = (...parts: ConnectionPart[]): Transcript =>
 const all = incidents().map(({ json }) => parseTranscript(json));
 const named = (transcripts: readonly Transcript[]) =>
   transcripts.map((transcript) => [transcript.name, transcript] as const);
-const overSse = all.filter(({ connections }) =>
-  connections.every(({ transport }) => transport === 'sse'),
-);
 
 const pure = (transcript: Transcript): Promise<Replayed> =>
   replayTranscript(transcript, { carriage: 'pure', via: 'fetch', side: 'client' });
@@ -33,8 +30,17 @@ test.each(named(all))('the rules alone judge %s as expected', async (_name, tran
   expect(differences(transcript.expect ?? [], reconnects)).toEqual([]);
 });
 
-describe.each(['fetch', 'http', 'undici', 'eventsource'] as const)('over the wire, %s', (via) => {
-  test.each(named(overSse))('judges %s as the rules alone do', async (_name, transcript) => {
+const EVERY_CLIENT: readonly ClientName[] = [
+  'fetch',
+  'http',
+  'undici',
+  'eventsource',
+  'ws',
+  'global',
+];
+
+describe.each(EVERY_CLIENT)('over the wire, %s', (via) => {
+  test.each(named(all))('judges %s as the rules alone do', async (_name, transcript) => {
     const replayed = await wire(transcript, via);
     if (replayed.kind === 'skipped') expect(via).toBe('eventsource');
     else expect(replayed).toEqual(await pure(transcript));
@@ -140,11 +146,117 @@ test('transcripts are judged apart: what one has shown, the next does not know',
   expect(await wire(resumed, 'fetch')).toEqual(before);
 });
 
-test('a WebSocket is judged by the rules alone for now', async () => {
-  const other = all.find((transcript) => !overSse.includes(transcript));
-  expect(await wire(other!, 'fetch')).toEqual({
-    kind: 'skipped',
-    why: 'WebSocket replay comes with @sameriver/instrumentation-websocket',
+test('a WebSocket that is never answered keeps its place among the others', async () => {
+  const socket = (...frames: readonly Record<string, unknown>[]): ConnectionPart => ({
+    transport: 'websocket',
+    frames,
+    ends: 'close:1006',
+  });
+  const transcript = transcriptOf(socket({ recv: 'a' }), socket({ recv: 'b' }));
+  const [first, second] = transcript.connections;
+  for (const ends of ['open', 'reset', 'eof'] as const) {
+    const attempt = { ...first!, response: undefined, frames: [], ends };
+    const unanswered = { ...transcript, connections: [first!, attempt, second!] };
+    for (const via of ['ws', 'global', 'undici'] as const) {
+      expect(await wire(unanswered, via)).toEqual(await pure(unanswered));
+    }
+  }
+});
+
+describe('a WebSocket', () => {
+  const socket = (part: ConnectionPart): ConnectionPart => ({ transport: 'websocket', ...part });
+
+  test.each<[ClientName, ConnectionPart, RegExp]>([
+    [
+      'global',
+      { request: { headers: { 'x-since': '4' } } },
+      /^the global WebSocket sends no header of an application, and no x-since$/,
+    ],
+    [
+      'ws',
+      { response: { headers: { 'sec-websocket-protocol': 'v1' } } },
+      /^ws opens no WebSocket on this answer: Server sent a subprotocol but none was requested$/,
+    ],
+    [
+      'global',
+      { response: { headers: { 'sec-websocket-protocol': 'v1' } } },
+      /^global opens no WebSocket on this answer/,
+    ],
+    [
+      'undici',
+      { response: { headers: { 'sec-websocket-protocol': 'v1' } } },
+      /^undici opens no WebSocket on this answer/,
+    ],
+    [
+      'ws',
+      { request: { headers: { 'sec-websocket-protocol': 'v1, v1' } } },
+      /^ws cannot play this: .*subprotocol/,
+    ],
+    [
+      'global',
+      { request: { headers: { 'sec-websocket-protocol': 'v1, v1' } } },
+      /^global cannot play this: .*[Ii]nvalid/,
+    ],
+    [
+      'undici',
+      { request: { headers: { 'sec-websocket-protocol': 'v1, v1' } } },
+      /^undici cannot play this: .*[Ii]nvalid/,
+    ],
+    ['ws', { request: { path: '/a/../b' } }, /^the client sends GET \/b, not GET \/a\/\.\.\/b$/],
+  ])('that %s cannot play is skipped: %j', async (via, part, why) => {
+    expect(await wire(transcriptOf(socket(part)), via)).toEqual({
+      kind: 'skipped',
+      why: expect.stringMatching(why),
+    });
+  });
+
+  test('is opened with the headers of the transcript by ws and by undici', async () => {
+    const cursor = { request: { headers: { 'last-event-id': '5' } } };
+    const transcript = transcriptOf(
+      { frames: [{ id: '5', data: 'x' }], ends: 'reset' },
+      socket({ ...cursor, frames: [{ recv: 'y' }], ends: 'open' }),
+    );
+    for (const via of ['ws', 'undici'] as const) {
+      const replayed = await wire(transcript, via);
+      expect(replayed).toMatchObject({ reconnects: [{ connection: 1 }] });
+      expect(replayed).toEqual(await pure(transcript));
+    }
+  });
+
+  test('L6: whose handshake is redirected is one attempt, where the client follows', async () => {
+    const transcript = transcriptOf(
+      socket({ frames: [{ recv: 'a' }], ends: 'close:1006' }),
+      socket({ response: { status: 302, headers: { location: 'wss://elsewhere.invalid/b' } } }),
+      socket({ request: { path: '/b' }, frames: [{ recv: 'b' }], ends: 'open' }),
+    );
+    const replayed = await wire(transcript, 'ws');
+    expect(replayed).toMatchObject({ reconnects: [{ connection: 2 }] });
+    expect(replayed).toEqual(await pure(transcript));
+    for (const via of ['global', 'undici'] as const) {
+      expect(await wire(transcript, via)).toMatchObject({ kind: 'skipped' });
+    }
+  });
+
+  test('whose redirect leads nowhere in the transcript was refused', async () => {
+    const transcript = transcriptOf(
+      socket({ frames: [{ recv: 'a' }], ends: 'close:1006' }),
+      socket({ response: { status: 302, headers: { location: 'wss://elsewhere.invalid/b' } } }),
+    );
+    for (const via of ['ws', 'global', 'undici'] as const) {
+      const replayed = await wire(transcript, via);
+      expect(replayed).toMatchObject({ reconnects: [{ connection: 1, reason: 'http_other' }] });
+      expect(replayed).toEqual(await pure(transcript));
+    }
+  });
+
+  test('that a library asks for once more after a 401 has one verdict all the same', async () => {
+    const transcript = transcriptOf(
+      socket({ frames: [{ recv: 'a' }], ends: 'close:1006' }),
+      socket({ response: { status: 401, headers: {}, body: { error: 'who are you' } } }),
+    );
+    for (const via of ['ws', 'global', 'undici'] as const) {
+      expect(await wire(transcript, via)).toEqual(await pure(transcript));
+    }
   });
 });
 

@@ -2,7 +2,7 @@ import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
 import { judgeTranscript } from '@sameriver/core';
 import type { ClientName } from './clients/client.ts';
 import { CannotSend } from './clients/client.ts';
-import { createClient } from './clients/create-client.ts';
+import { clientsFor, createClient, createSocketClient } from './clients/create-client.ts';
 import { play } from './player.ts';
 import { startScriptedServer } from './scripted-server.ts';
 import { startWatch } from './watch.ts';
@@ -11,11 +11,12 @@ import { wireScript } from './wire-script.ts';
 
 export type Replayed =
   | { readonly kind: 'judged'; readonly reconnects: readonly JudgedReconnect[] }
-  /** The client, or HTTP itself, cannot send what the transcript says. */
+  /** The client, or the protocol itself, cannot send what the transcript says. */
   | { readonly kind: 'skipped'; readonly why: string };
 
 export interface ReplayTranscriptOptions {
   readonly carriage: 'pure' | 'wire';
+  /** The other transport gets its default client. */
   readonly via: ClientName;
   readonly side: Role;
 }
@@ -47,13 +48,17 @@ async function overTheWire(
   transcript: Transcript,
   { via, side }: ReplayTranscriptOptions,
 ): Promise<Replayed> {
-  const client = await createClient(via);
-  const server = await startScriptedServer();
+  // First of all: libraries are hooked as they are loaded.
   const watched = startWatch(side, transcript);
+  const names = clientsFor(via);
+  const client = await createClient(names.stream);
+  const sockets = createSocketClient(names.socket);
+  const server = await startScriptedServer();
   try {
-    await play(attempts, { client, server, watched });
+    await play(attempts, { client, sockets, server, watched });
   } finally {
     await client.close();
+    await sockets.close();
     await server.close();
     watched.stop();
   }

@@ -1,31 +1,23 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { WireAnswer } from './wire-script.ts';
-
-/** A request as it arrived, and the hand that answers it. */
-export interface Arrival {
-  readonly method: string;
-  readonly target: string;
-  readonly header: (name: string) => string | undefined;
-  /** Sends status and headers; a body that is no event stream follows at once. */
-  answer(answer: WireAnswer): void;
-  /** Sends one chunk and waits until the socket has taken it. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Ends the body as HTTP asks. */
-  finish(): void;
-  /** Closes the TCP connection without another byte. */
-  hangUp(): void;
-  /** Cuts the TCP connection with RST; the client must have read everything before. */
-  reset(): void;
-}
+import type { AddressInfo, Socket } from 'node:net';
+import type { Arrival } from './arrival.ts';
+import type { HandshakeArrival } from './handshake-arrival.ts';
+import { handshakeArrival } from './handshake-arrival.ts';
+import type { RequestArrival } from './request-arrival.ts';
+import { requestArrival } from './request-arrival.ts';
 
 /** Answers each request as its caller says, in order of arrival. */
 export interface ScriptedServer {
+  /** `http://127.0.0.1:port` */
   readonly origin: string;
   /** The next request, now or when it comes. */
-  next(): Promise<Arrival>;
+  nextRequest(): Promise<RequestArrival>;
+  /** The next request for a WebSocket. */
+  nextHandshake(): Promise<HandshakeArrival>;
+  /** The same, unless `end` comes first. */
+  nextHandshakeBefore(end: Promise<void>): Promise<HandshakeArrival | undefined>;
   /** Cuts what is still open. */
   close(): Promise<void>;
 }
@@ -35,27 +27,32 @@ const MAX_HEADER_BYTES = 1 << 20;
 
 /** Listens on a free port of the loopback interface. */
 export async function startScriptedServer(): Promise<ScriptedServer> {
-  const waiting: ((arrival: Arrival) => void)[] = [];
-  const arrived: Arrival[] = [];
+  const requests = createQueue<RequestArrival>();
+  const handshakes = createQueue<HandshakeArrival>();
+  // A server no longer knows the sockets that it has handed over for an upgrade.
+  const upgraded = new Set<Socket>();
   const server = createServer(
     { noDelay: true, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => {
       request.resume();
-      const arrival = toArrival(request, response);
-      const waiter = waiting.shift();
-      if (waiter === undefined) arrived.push(arrival);
-      else waiter(arrival);
+      requests.put(requestArrival(arrivalOf(request), response));
     },
   );
+  server.on('upgrade', (request, stream, head) => {
+    const socket = stream as Socket;
+    upgraded.add(socket.once('close', () => upgraded.delete(socket)));
+    handshakes.put(handshakeArrival(arrivalOf(request), { request, socket, head }));
+  });
   const origin = await listen(server);
   return {
     origin,
-    next: () => {
-      const arrival = arrived.shift();
-      if (arrival !== undefined) return Promise.resolve(arrival);
-      return new Promise((resolve) => waiting.push(resolve));
+    nextRequest: requests.take,
+    nextHandshake: handshakes.take,
+    nextHandshakeBefore: handshakes.takeBefore,
+    close: async () => {
+      for (const socket of upgraded) socket.destroy();
+      await shut(server);
     },
-    close: () => shut(server),
   };
 }
 
@@ -73,9 +70,7 @@ async function shut(server: Server): Promise<void> {
   await closed;
 }
 
-function toArrival(request: IncomingMessage, response: ServerResponse): Arrival {
-  // A client that leaves early closes the socket under a write; the player hears of it there.
-  response.on('error', () => {});
+function arrivalOf(request: IncomingMessage): Arrival {
   return {
     method: request.method ?? '',
     target: request.url ?? '',
@@ -83,18 +78,46 @@ function toArrival(request: IncomingMessage, response: ServerResponse): Arrival 
       const value = request.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
-    answer: ({ status, headers, body }) => {
-      response.sendDate = false;
-      response.writeHead(status, headers);
-      if (body !== undefined) response.write(body);
-      else response.flushHeaders();
+  };
+}
+
+interface Queue<Item> {
+  put(item: Item): void;
+  take(): Promise<Item>;
+  takeBefore(end: Promise<void>): Promise<Item | undefined>;
+}
+
+function createQueue<Item>(): Queue<Item> {
+  const waiting = new Set<(item: Item) => void>();
+  const arrived: Item[] = [];
+  const take = (): Promise<Item> => {
+    const item = arrived.shift();
+    if (item !== undefined) return Promise.resolve(item);
+    return new Promise((resolve) => waiting.add(resolve));
+  };
+  return {
+    put: (item) => {
+      const [waiter] = waiting;
+      if (waiter === undefined) {
+        arrived.push(item);
+        return;
+      }
+      waiting.delete(waiter);
+      waiter(item);
     },
-    write: (bytes) =>
+    take,
+    takeBefore: (end) =>
       new Promise((resolve) => {
-        response.write(bytes, () => resolve());
+        const item = arrived.shift();
+        if (item !== undefined) {
+          resolve(item);
+          return;
+        }
+        waiting.add(resolve);
+        void end.then(() => {
+          waiting.delete(resolve);
+          resolve(undefined);
+        });
       }),
-    finish: () => response.end(),
-    hangUp: () => response.socket?.destroy(),
-    reset: () => response.socket?.resetAndDestroy(),
   };
 }

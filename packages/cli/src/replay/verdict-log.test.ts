@@ -78,3 +78,13 @@ test('R19: each stream of a connection has its own line, and a single one needs 
   observer.settled(one, report({ stream: 'b', verdict: reoriginated }));
   expect(verdicts().map(({ stream }) => stream)).toEqual(['a', 'b']);
 });
+
+test('of two attempts at one connection the last one counts', () => {
+  const { opened, observer, verdicts } = createVerdictLog(() => 1);
+  const [first, again] = [connection(), connection()];
+  opened(first);
+  observer.settled(first, report());
+  opened(again);
+  observer.settled(again, report({ verdict: reoriginated }));
+  expect(verdicts()).toMatchObject([{ connection: 1, ...reoriginated }]);
+});

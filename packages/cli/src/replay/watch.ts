@@ -1,8 +1,9 @@
 import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
+import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
 import type { ReplayControl } from '@sameriver/telemetry';
 import { replayControl } from '@sameriver/telemetry';
-import type { Watched } from './player.ts';
+import type { Watched } from './stage.ts';
 import { createVerdictLog } from './verdict-log.ts';
 
 /** The instrumentation at work on one transcript. */
@@ -13,7 +14,7 @@ export interface Watch extends Watched {
 }
 
 /**
- * Switches the instrumentation on, for one side and with the options of the transcript. All that is
+ * Switches both instrumentations on, for one side and with the options of the transcript. All that is
  * not as in an application: a verdict comes to us too, and the player tells when time is up.
  */
 export function startWatch(side: Role, { options }: Transcript): Watch {
@@ -37,7 +38,7 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
     ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
     [replayControl]: control,
   };
-  const instrumentation = new SseInstrumentation(config);
+  const instrumentations = [new SseInstrumentation(config), new WebSocketInstrumentation(config)];
   return {
     enter: (connection) => {
       playing = connection;
@@ -51,6 +52,8 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
       timers.clear();
     },
     verdicts: log.verdicts,
-    stop: () => instrumentation.disable(),
+    stop: () => {
+      for (const instrumentation of instrumentations) instrumentation.disable();
+    },
   };
 }

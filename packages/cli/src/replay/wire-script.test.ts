@@ -10,15 +10,9 @@ const transcriptOf = (...parts: ConnectionPart[]): Transcript =>
 
 const skipped = (why: string) => ({ kind: 'skipped', why });
 
-test('a transcript with a WebSocket in it is left to the rules', () => {
-  const others = incidents()
-    .map(({ json }) => parseTranscript(json))
-    .filter(({ connections }) => connections.some(({ transport }) => transport === 'websocket'));
-  expect(others.length).toBeGreaterThan(0);
-  for (const transcript of others) {
-    expect(wireScript(transcript)).toEqual(
-      skipped('WebSocket replay comes with @sameriver/instrumentation-websocket'),
-    );
+test('every incident can be carried, whatever transports it has', () => {
+  for (const { json } of incidents()) {
+    expect(wireScript(parseTranscript(json))).toMatchObject({ kind: 'script' });
   }
 });
 
@@ -103,5 +97,107 @@ describe('hops of one attempt (L6)', () => {
       [0],
       [1],
     ]);
+  });
+});
+
+describe('a WebSocket', () => {
+  const socket = (part: ConnectionPart): ConnectionPart => ({ transport: 'websocket', ...part });
+  const hopOf = (part: ConnectionPart): unknown => {
+    const script = wireScript(transcriptOf(socket(part)));
+    return script.kind === 'script' ? script.attempts[0]?.hops[0] : script.why;
+  };
+
+  test('is said message by message, each by its side', () => {
+    const frames = [
+      { recv: 'a' },
+      { sent: 'b' },
+      { recvBase64: 'AP8=' },
+      { comment: 'no message' },
+    ];
+    expect(hopOf({ frames })).toMatchObject({
+      transport: 'websocket',
+      messages: [
+        { by: 'server', data: 'a' },
+        { by: 'client', data: 'b' },
+        { by: 'server', data: Buffer.from([0, 255]) },
+      ],
+    });
+  });
+
+  test('leaves the headers of the handshake itself to the libraries, but not the sub-protocols', () => {
+    const handshake = {
+      Upgrade: 'websocket',
+      Connection: 'Upgrade',
+      'Sec-WebSocket-Key': 'AAAA',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Extensions': 'permessage-deflate',
+      'Sec-WebSocket-Accept': 'BBBB',
+      'Sec-WebSocket-Protocol': 'v1',
+    };
+    const kept = { 'sec-websocket-protocol': 'v1' };
+    expect(hopOf({ request: { headers: handshake }, response: { headers: handshake } })).toEqual(
+      expect.objectContaining({
+        request: expect.objectContaining({ headers: kept }),
+        answer: expect.objectContaining({ headers: kept }),
+      }),
+    );
+  });
+
+  test.each<[string, unknown]>([
+    ['eof', 'drop'],
+    ['close:1006', 'drop'],
+    ['reset', 'reset'],
+    ['open', 'open'],
+    ['close:1005', { code: undefined }],
+    ['close:1000', { code: 1000 }],
+    ['close:4409', { code: 4409 }],
+  ])('that ends with %s', (ends, end) => {
+    expect(hopOf({ ends })).toMatchObject({ ends: end });
+  });
+
+  test.each<[ConnectionPart, string]>([
+    [
+      { request: { method: 'POST' } },
+      'the handshake of a WebSocket is a GET; no client sends POST',
+    ],
+    [{ request: { body: '{}' } }, 'the handshake of a WebSocket has no body'],
+    [{ response: { status: 103 } }, 'HTTP has no final answer with status 103'],
+    [
+      { response: { status: 401 }, frames: [{ recv: 'x' }] },
+      'a handshake that is answered 401 opens no WebSocket that could carry frames',
+    ],
+    [{ ends: 'close:1004' }, 'no close frame holds the code 1004'],
+    [{ ends: 'close:1015' }, 'no close frame holds the code 1015'],
+    [{ ends: 'close:2999' }, 'no close frame holds the code 2999'],
+    [{ ends: 'close:5000' }, 'no close frame holds the code 5000'],
+    [{ frames: [{ recv: '\ud800' }] }, 'a lone surrogate is no UTF-8, and a message of text is'],
+    [{ frames: [{ sent: '\udc00x' }] }, 'a lone surrogate is no UTF-8, and a message of text is'],
+    [
+      { response: { headers: { 'x-echo': 'é' } } },
+      'the 101 of this server carries ASCII only ["x-echo"]',
+    ],
+    [
+      { response: { status: 409, headers: { 'x-echo': '事件' } } },
+      'HTTP cannot carry this answer: Invalid character in header content ["x-echo"]',
+    ],
+  ])('cannot be %j', (part, why) => {
+    expect(hopOf(part)).toBe(why);
+  });
+
+  test('L6: is reached by redirects of handshakes, not by those of other requests', () => {
+    const to = { response: { status: 302, headers: { location: '/b' } } };
+    const there = { request: { path: '/b' } };
+    expect(wireScript(transcriptOf(socket(to), socket(there)))).toMatchObject({
+      attempts: [{ transport: 'websocket', hops: [{ index: 0 }, { index: 1 }] }],
+    });
+    const why = 'no redirect leads to a WebSocket, and none away from one';
+    expect(wireScript(transcriptOf(to, socket(there)))).toEqual(skipped(why));
+    expect(wireScript(transcriptOf(socket(to), there))).toEqual(skipped(why));
+  });
+
+  test('follows a stream as an attempt of its own', () => {
+    expect(wireScript(transcriptOf({}, socket({}), {}))).toMatchObject({
+      attempts: [{ transport: 'sse' }, { transport: 'websocket' }, { transport: 'sse' }],
+    });
   });
 });

@@ -1,30 +1,56 @@
-import type { WireRequest } from '../wire-script.ts';
+import type { WireRequest } from '../wire-message.ts';
 
-export type ClientName = 'fetch' | 'eventsource' | 'http' | 'undici';
+/** Clients that read streams over HTTP. */
+export type StreamClientName = 'fetch' | 'eventsource' | 'http' | 'undici';
+/** Clients that open WebSockets. */
+export type SocketClientName = 'ws' | 'global' | 'undici';
+export type ClientName = StreamClientName | SocketClientName;
 
 /** The request of one attempt, as a client is asked to make it. */
 export interface ClientRequest extends WireRequest {
+  /** `http://host:port`, for a WebSocket too. */
   readonly origin: string;
   /** False: an answer that redirects is the end of the attempt. */
   readonly followRedirects: boolean;
 }
 
-/** One attempt of a client, from its request to the end of the body it reads. */
-export interface Exchange {
-  /** The application holds the answer; rejects with `CannotSend` when the library gave none. */
-  readonly answered: Promise<void>;
-  /** Resolves when the application has read that many body bytes. */
-  received(bytes: number): Promise<void>;
+/** What an application has at hand of one attempt, whatever it is carried by. */
+interface Attempted {
   /** Resolves when the application knows that it is over, whether it ended or broke. */
   readonly done: Promise<void>;
   /** The application walks away. */
   abort(): void;
 }
 
+/** One attempt over HTTP, from its request to the end of the body it reads. */
+export interface Exchange extends Attempted {
+  /** The application holds the answer; rejects with `CannotSend` when the library gave none. */
+  readonly answered: Promise<void>;
+  /** Resolves when the application has read that many body bytes. */
+  received(bytes: number): Promise<void>;
+}
+
+/** One WebSocket, from its handshake to its close. */
+export interface SocketExchange extends Attempted {
+  /** The application may send; rejects with `CannotSend` when no WebSocket came of the handshake. */
+  readonly opened: Promise<void>;
+  /** Resolves when the application has got that many messages. */
+  received(messages: number): Promise<void>;
+  send(text: string): void;
+}
+
 /** A real client library, asked to do what a transcript says that some client did. */
 export interface Client {
   /** @throws CannotSend when this library cannot make such a request. */
   connect(request: ClientRequest): Exchange;
+  /** Drops connections that are kept for later. */
+  close(): Promise<void>;
+}
+
+/** The same for a library that opens WebSockets. */
+export interface SocketClient {
+  /** @throws CannotSend when this library cannot make such a handshake. */
+  connect(request: ClientRequest): SocketExchange;
   /** Drops connections that are kept for later. */
   close(): Promise<void>;
 }

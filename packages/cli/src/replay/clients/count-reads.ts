@@ -1,10 +1,10 @@
-import type { ReceivedBytes } from './exchange.ts';
+import type { CountUp } from '../count-up.ts';
 
 /**
  * Counts what a library reads from a response. A chunk counts when the library asks for the next
  * one: by then it has parsed it, so a reset cannot take it away.
  */
-export function countReads(response: Response, received: ReceivedBytes): Response {
+export function countReads(response: Response, received: CountUp): Response {
   const { body } = response;
   if (body === null) return response;
   const getReader = body.getReader.bind(body);
@@ -15,7 +15,7 @@ export function countReads(response: Response, received: ReceivedBytes): Respons
 
 function countingReader(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  received: ReceivedBytes,
+  received: CountUp,
 ): ReadableStreamDefaultReader<Uint8Array> {
   const read = reader.read.bind(reader);
   let handedOut = 0;

@@ -1,9 +1,9 @@
 import type { EventSource, EventSourceFetchInit, FetchLikeResponse } from 'eventsource';
+import type { CountUp } from '../count-up.ts';
+import { countUp } from '../count-up.ts';
 import type { Client, ClientRequest, Exchange } from './client.ts';
 import { CannotSend, cannotSend } from './client.ts';
 import { countReads } from './count-reads.ts';
-import type { ReceivedBytes } from './exchange.ts';
-import { countReceivedBytes } from './exchange.ts';
 import { holdNextTimer } from './hold-next-timer.ts';
 
 type EventSourceClass = typeof EventSource;
@@ -12,7 +12,7 @@ interface Attempt {
   readonly request: ClientRequest;
   readonly url: string;
   readonly cursor: string | undefined;
-  readonly received: ReceivedBytes;
+  readonly received: CountUp;
   readonly answered: PromiseWithResolvers<void>;
   readonly done: PromiseWithResolvers<void>;
 }
@@ -68,7 +68,7 @@ function newAttempt(request: ClientRequest): Attempt {
     request,
     url: request.origin + request.target,
     cursor: request.headers['last-event-id'] || undefined,
-    received: countReceivedBytes(),
+    received: countUp(),
     answered: Promise.withResolvers<void>(),
     done: Promise.withResolvers<void>(),
   };

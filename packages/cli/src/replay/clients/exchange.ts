@@ -1,29 +1,6 @@
+import { countUp } from '../count-up.ts';
 import type { ClientName, Exchange } from './client.ts';
 import { cannotSend } from './client.ts';
-
-/** Counts the bytes that an application has read, and tells who waits for them. */
-export interface ReceivedBytes {
-  add(bytes: number): void;
-  /** Resolves at once or when the count reaches `bytes`. */
-  reach(bytes: number): Promise<void>;
-}
-
-export function countReceivedBytes(): ReceivedBytes {
-  let total = 0;
-  let waiting: { readonly bytes: number; readonly resolve: () => void }[] = [];
-  return {
-    add: (bytes) => {
-      total += bytes;
-      const reached = waiting.filter((waiter) => waiter.bytes <= total);
-      waiting = waiting.filter((waiter) => waiter.bytes > total);
-      for (const waiter of reached) waiter.resolve();
-    },
-    reach: (bytes) => {
-      if (bytes <= total) return Promise.resolve();
-      return new Promise((resolve) => waiting.push({ bytes, resolve }));
-    },
-  };
-}
 
 /**
  * Runs one request of a library that hands out an answer and then its body.
@@ -37,7 +14,7 @@ export function startExchange<Answer>(
   send: (signal: AbortSignal) => Promise<Answer>,
   chunks: (answer: Answer) => AsyncIterable<Uint8Array>,
 ): Exchange {
-  const received = countReceivedBytes();
+  const received = countUp();
   const controller = new AbortController();
   const answer = attempt(client, send, controller.signal);
   const read = async (): Promise<void> => {
