@@ -132,6 +132,11 @@ export interface StreamConnection {
    */
   readonly reads: MessageUse;
   /**
+   * WebSocket: whether the messages of the client, which name streams and cursors, are looked into;
+   * the others need not be told. Without it, they are when `reads` is `messages`.
+   */
+  readonly readsRequests?: boolean;
+  /**
    * WebSocket: one message from the peer; nothing of it is kept. Text is a string while `reads` is
    * `messages`; otherwise the bytes it came as will do. `undefined`: it cannot be looked into.
    */

@@ -142,8 +142,12 @@ export class FollowedSocket implements MessageCounter {
       const { connection } = this;
       const { reads } = connection;
       const isEvent = this.#isServer === (way === 'sent');
-      if (reads === 'messages') connection[way](contentOf(data, isText));
-      else if (isEvent) connection[way](reads === 'nothing' ? UNSEEN : comparableOf(data));
+      if (isEvent ? reads === 'messages' : (connection.readsRequests ?? reads === 'messages')) {
+        connection[way](contentOf(data, isText));
+      } else if (isEvent) connection[way](reads === 'nothing' ? UNSEEN : comparableOf(data));
+      else return;
+      // Nothing to wait for, and nothing to be counted here.
+      if (reads === 'messages' && this.#cancelTimer === undefined) return;
       if (!connection.settled) return;
       this.#clearTimer();
       if (connection.reads === 'nothing') this.#count();

@@ -3,7 +3,7 @@ import { codecChoices } from './codec-choices.ts';
 import type { CompiledCondition } from './condition.ts';
 import { compileCondition, onePart } from './condition.ts';
 import type { Place, PlacePart, PlaceSource } from './place.ts';
-import { parsePlace } from './place.ts';
+import { loneMember, parsePlace } from './place.ts';
 import type { Condition, MessageFormat, Profile } from './profile.ts';
 
 interface Sign {
@@ -67,6 +67,10 @@ export interface CompiledProfile {
   readonly readsFrames: boolean;
   /** Once confirmed, every event has still to be read as text. */
   readonly readsEvents: boolean;
+  /** Once confirmed, messages of the client have still to be read. */
+  readonly readsRequests: boolean;
+  /** The member that frames are looked into for, where it holds the position and is the only one. */
+  readonly loneMember: string | undefined;
   /** Positions are the ids of SSE events and nothing else. */
   readonly usesEventIds: boolean;
   /** Positions are told in frames that are no events, so they may follow the event. */
@@ -193,6 +197,8 @@ function needs(
   CompiledProfile,
   | 'readsFrames'
   | 'readsEvents'
+  | 'readsRequests'
+  | 'loneMember'
   | 'usesEventIds'
   | 'tellsPositions'
   | 'tailInFrames'
@@ -201,6 +207,7 @@ function needs(
   | 'positionQueries'
 > {
   const parts = allParts(d);
+  const later = allParts({ ...d, signs: [] });
   const named = (source: PlaceSource): string[] => [
     ...new Set(parts.filter((part) => part.source === source).map((part) => part.name)),
   ];
@@ -209,8 +216,10 @@ function needs(
   const tailInFrames = d.tail.filter((place) => place.some(isOfFrame));
   return {
     readsFrames: parts.some(inFrames),
+    readsRequests: later.some(({ source }) => source === 'sent-json'),
+    loneMember: loneMember(later, d.cursorReceived),
     readsEvents:
-      allParts({ ...d, signs: [] }).some(inFrames) ||
+      later.some(inFrames) ||
       d.epochReceived.flat().some((part) => part.source === 'codec') ||
       d.count !== undefined ||
       !isEventIdAlone(d.cursorReceived),

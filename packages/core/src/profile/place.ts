@@ -163,8 +163,24 @@ export function valuesOf(part: PlacePart, subject: Subject): unknown[] {
   });
 }
 
+/**
+ * @param parts Everything that is read of a connection.
+ * @returns The name of the one member of a frame's JSON that is read, when it is the position.
+ */
+export function loneMember(
+  parts: readonly PlacePart[],
+  positions: readonly Place[],
+): string | undefined {
+  const inside = parts.filter(({ source }) => ['json', 'sse', 'codec'].includes(source));
+  const [position, other] = positions.flat();
+  const isAlone = inside.length === 1 && inside[0] === position && other === undefined;
+  if (!isAlone || position?.source !== 'json' || position.pattern !== undefined) return undefined;
+  const [token, deeper] = position.pointer;
+  return deeper === undefined && token !== '*' && token !== '-1' ? token : undefined;
+}
+
 /** Ids and tokens are text; what is no scalar is no id. */
-function asText(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
 }

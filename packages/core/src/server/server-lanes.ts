@@ -15,6 +15,7 @@ import type { Move } from '../timeline/logical-stream.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
 import type { RefusedReason } from '../verdict.ts';
 import { Departure } from './departure.ts';
+import type { LonePosition } from './lone-position.ts';
 import { ServerLane } from './server-lane.ts';
 import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
 import { StreamNames } from './stream-names.ts';
@@ -84,6 +85,7 @@ export class ServerLanes {
   }
 
   get settled(): boolean {
+    if (this.#named === undefined) return this.#main.settled;
     return this.#participants().every(({ settled }) => settled);
   }
 
@@ -180,6 +182,13 @@ export class ServerLanes {
       lane.wrote(facts.position, this.#tagOf(subject, scanned), profile);
     }
     for (const item of items) this.#wroteItem(lane, subject, item);
+  }
+
+  /** The same where the position is all that a message says. */
+  wroteAt({ position, tag }: LonePosition): void {
+    const main = this.#main;
+    main.wrote(position, this.#engine.identity === 'id' ? 0 : tag, this.#profile);
+    if (!main.settled) this.evaluate('established');
   }
 
   /** @param phase `established`: what is written from here on is what was asked for. */

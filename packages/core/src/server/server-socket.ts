@@ -15,6 +15,7 @@ import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { refusalOf } from '../timeline/lane-facts.ts';
 import { Messages } from '../timeline/message-order.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
+import { lonePosition } from './lone-position.ts';
 import { readAs, ServerChoice } from './server-choice.ts';
 import { firstReport } from './server-lane.ts';
 import type { SocketEngine } from './server-lanes.ts';
@@ -95,6 +96,10 @@ export class ServerSocket implements StreamConnection, Carrier {
     return this.#choice !== undefined || this.#profile.readsEvents ? 'messages' : 'nothing';
   }
 
+  get readsRequests(): boolean {
+    return this.#choice !== undefined || this.#profile.readsRequests;
+  }
+
   // A server answers a redirect and is done, and a WebSocket has no body.
   redirect(): void {}
   push(): void {}
@@ -117,12 +122,15 @@ export class ServerSocket implements StreamConnection, Carrier {
   }
 
   message(data: MessageData): void {
-    if (this.reads === 'messages') this.#follow(data, true);
+    if (this.readsRequests) this.#follow(data, true);
   }
 
   sent(data: MessageData): void {
-    if (this.reads === 'messages') this.#follow(data, false);
-    else {
+    if (this.reads === 'messages') {
+      const alone = this.#choice === undefined ? lonePosition(data, this.#profile) : undefined;
+      if (alone === undefined) this.#follow(data, false);
+      else this.#lanes?.wroteAt(alone);
+    } else {
       this.#passed++;
       this.#lanes?.passBy();
       this.#letGo();

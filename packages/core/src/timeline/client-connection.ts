@@ -134,16 +134,16 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   message(data: MessageData): void {
-    if (this.#textual) {
-      this.#followMessages().take({ data, own: false });
-      return;
-    }
-    passBy(this.#engine, this.#lanes, data);
-    if (this.#lanes.main.evidence !== undefined) this.#lanes.evaluate(false);
+    if (this.#textual) this.#followMessages().take({ data, own: false });
+    else passBy(this.#engine, this.#lanes, data);
+  }
+
+  get readsRequests(): boolean {
+    return this.#textual && (this.#choice.isOpen || this.#choice.profile.readsRequests);
   }
 
   sent(data: MessageData): void {
-    if (this.#textual) this.#followMessages().take({ data, own: true });
+    if (this.readsRequests) this.#followMessages().take({ data, own: true });
   }
 
   timeout(): void {

@@ -8,10 +8,13 @@ import type { Lanes } from './lanes.ts';
  * Hot path: one message of a WebSocket whose frames nobody reads. It is counted and told from the
  * others by its bytes, and no object is made of it.
  */
-export function passBy(engine: Engine, { main, mark }: Lanes, data: MessageData): void {
+export function passBy(engine: Engine, lanes: Lanes, data: MessageData): void {
+  const { main, mark } = lanes;
   const isCompared = data !== undefined && engine.identity !== 'id';
   // What cannot be compared may repeat at any time (G2).
   if (data === undefined) main.state.repeatsPayload = true;
   const payload = main.deliver(0, isCompared ? frameTagOf(data) : 0, 0, mark);
+  if (main.evidence === undefined) return;
   noteFirst(main, undefined, payload);
+  lanes.evaluate(false);
 }
