@@ -6,6 +6,7 @@ import type { SdkMode } from './config/switches.ts';
 import { readSwitch } from './config/switches.ts';
 import { atFirstUse } from './first-use.ts';
 import { loadOwn } from './lazy.ts';
+import { isBelowFloor } from './node-floor.ts';
 import { processState } from './process-state.ts';
 
 /**
@@ -26,6 +27,11 @@ export function arm(): void {
     const state = processState();
     if (disabled === true || state.armed) return;
     state.armed = true;
+    const { node } = process.versions;
+    if (isBelowFloor(node)) {
+      complain(`needs Node 22.15 or later, this is ${node}: the application runs without it`);
+      return;
+    }
     const { config, problems: more } = readConfig({}, { env, cwd: process.cwd() });
     for (const problem of [...problems, ...more]) complain(problem);
     if (sdk === 'on' || isSdkRegistered()) beginSafely({ sdk, config });
