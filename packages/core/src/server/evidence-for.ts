@@ -64,6 +64,7 @@ function unseenIn(log: WrittenLog, { wantedIndex, first, logLength }: ServerEvid
   const index = first?.index ?? logLength;
   if (wantedIndex === undefined || first === undefined) return 'nowhere';
   if (wantedIndex > Math.min(index, logLength - 1)) return 'nowhere';
+  if (log.isMixed) return 'after_cursor';
   const follows = isNumberedAfter(log, index - 1, first);
   if (log.isSeam(wantedIndex)) {
     const skips = first.index !== undefined && !log.isSeam(index) && follows;

@@ -70,6 +70,7 @@ export class ReplayFollower {
     // Not what follows here, and not the beginning of a replay: others were sent what this was not.
     if (expected >= 0) log.isFiltered = true;
     if (found === undefined) return this.#append(idTag, payloadTag, event, true);
+    if (payloadTag !== 0 && log.payloadAt(found, payloadTag) === 'other') log.isMixed = true;
     this.#next = found + 1;
     return found;
   }

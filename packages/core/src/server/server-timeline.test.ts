@@ -191,6 +191,20 @@ describe('a server judges its own answers', () => {
     expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
   });
 
+  it('V8: numbers that each connection counts on by itself prove nothing once two have clashed', () => {
+    const server = new Server();
+    const steady = server.open();
+    write(steady, ['1', 'a'], ['2', 'b'], ['3', 'c']);
+    steady.end('reset');
+    const counting = server.resume('2');
+    write(counting, ['3', 'd'], ['4', 'e']);
+    write(server.resume('3'), ['4', 'e']);
+    expect(verdicts(server)).toEqual([
+      ['reoriginated', 'id_reused', 'unknown'],
+      ['unverifiable', 'no_window', 'unknown'],
+    ]);
+  });
+
   it('V6: aligned numbers with another payload under them are another log', () => {
     const server = new Server();
     write(server.open(), ...range(4100, 4200));

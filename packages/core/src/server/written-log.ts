@@ -48,6 +48,8 @@ export class WrittenLog {
   #runLength = 0;
   /** Ids mean another event on another connection: a counter for each, say. */
   reusesIds = false;
+  /** An id was written again for another event: what follows it here need not follow it elsewhere. */
+  isMixed = false;
   /** Connections are sent different events: what one got says nothing about another. */
   isFiltered = false;
   /** M1: two transports need not show one event alike, so its id alone tells it from others. */
