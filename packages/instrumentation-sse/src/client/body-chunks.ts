@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FollowedStream } from './followed-stream.ts';
+import type { Method } from './shadow.ts';
 import type { StandIn } from './stand-in.ts';
 import { attach, detach, standIn, streamOn } from './stand-in.ts';
 import type { UndiciRequest } from './undici-request.ts';
@@ -10,8 +11,11 @@ const CHANNEL = 'undici:request:bodyChunkReceived';
 // so exactly one way is chosen for each request. The method comes first: it costs the requests that
 // nobody follows nothing, while a channel with a subscriber costs every chunk of the process.
 const METHODS: ReadonlyArray<readonly [keyof UndiciRequest, readonly StandIn[]]> = [
-  ['onData', [seesChunks('onData')]],
-  ['onResponseData', [seesChunks('onResponseData')]],
+  ['onData', [seesChunks('onData', (request) => Object.getPrototypeOf(request).onData)]],
+  [
+    'onResponseData',
+    [seesChunks('onResponseData', (request) => Object.getPrototypeOf(request).onResponseData)],
+  ],
 ];
 
 const published = new Set<object>();
@@ -28,13 +32,13 @@ function detachRequest(request: object): void {
   for (const [, standIns] of METHODS) detach(request, standIns);
 }
 
-function seesChunks(key: string): StandIn {
-  return standIn(key, (behind) => {
-    return function onChunk(chunk: Uint8Array) {
+function seesChunks(key: string, inherited: (request: object) => Method): StandIn {
+  const make = (behind: (request: object) => Method): Method =>
+    function onChunk(chunk: Uint8Array) {
       streamOn(this)?.push(chunk);
       return behind(this).call(this, chunk);
     };
-  });
+  return standIn(key, make, inherited);
 }
 
 function listenFor(request: object, stream: FollowedStream): void {
