@@ -14,6 +14,7 @@ export const SEEN_PAYLOAD_HERE = 8;
 export const SEEN_ID_REUSED_HERE = 16;
 
 const START = 8;
+const SMALL = 64;
 const LOW = 0xffff;
 /** An id that comes back for ever must not make every event walk all of its past. */
 const MAX_STEPS = 32;
@@ -32,7 +33,7 @@ const HEAD_WORDS = 1;
  * What was delivered on one logical stream, bounded: 31-bit tags of id and payload with the
  * connection they came on, newest first in chains (as LZ77 finds its matches), so that an event
  * costs two short walks, no allocation, and eviction costs nothing: a link older than the window
- * ends its chain. 20 bytes an event, grown by doubling.
+ * ends its chain. 20 bytes an event, grown by steps.
  */
 export class SeenEvents {
   #capacity = 0;
@@ -141,7 +142,7 @@ export class SeenEvents {
     const first = this.#count;
     const old = this.#words;
     const oldBase = this.#base;
-    this.#capacity = Math.max(START, size * 2);
+    this.#capacity = nextCapacity(size, this.#memory.share);
     const { words, base } = this.#memory.pool.take(wordsFor(this.#capacity));
     this.#words = words;
     this.#base = base;
@@ -156,6 +157,12 @@ export class SeenEvents {
   #giveBack(words: Uint32Array, base: number, capacity: number): void {
     this.#memory.pool.giveBack({ words, base }, wordsFor(capacity));
   }
+}
+
+/** Doubled while streams are many and small; faster afterwards, as each step enters all anew. */
+function nextCapacity(size: number, share: number): number {
+  if (size < SMALL) return Math.max(START, 2 * size);
+  return Math.min(4 * size, share);
 }
 
 const EMPTY: Uint32Array = new Uint32Array(0);

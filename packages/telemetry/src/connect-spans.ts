@@ -1,4 +1,12 @@
-import type { Attributes, Context, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import type {
+  Attributes,
+  Context,
+  Link,
+  Span,
+  SpanContext,
+  SpanOptions,
+  Tracer,
+} from '@opentelemetry/api';
 import { isSpanContextValid, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { StreamConnection } from '@sameriver/core';
 import type { LinkType } from './names.ts';
@@ -51,16 +59,14 @@ function startAccept(
   connection: StreamConnection,
   { context, httpSpan, attributes, startTime }: ConnectionStart,
 ): void {
-  const parent = httpSpan === undefined ? context : trace.setSpan(context, httpSpan);
-  live.connect = tracer.startSpan(
-    NAMES.server[connection.transport],
-    {
-      kind: SpanKind.INTERNAL,
-      attributes: { ...attributes, ...connectionAttributes(connection) },
-      ...at(startTime),
-    },
-    parent,
-  );
+  // Mostly the active one already, and another context would be a copy of this one.
+  const isActive = httpSpan === undefined || trace.getSpan(context) === httpSpan;
+  const parent = isActive ? context : trace.setSpan(context, httpSpan);
+  const own = connectionAttributes(connection);
+  const options: SpanOptions = { kind: SpanKind.INTERNAL, attributes: own };
+  if (attributes !== undefined) options.attributes = { ...attributes, ...own };
+  if (startTime !== undefined) options.startTime = startTime;
+  live.connect = tracer.startSpan(NAMES.server[connection.transport], options, parent);
 }
 
 function startConnect(

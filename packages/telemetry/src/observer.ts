@@ -22,6 +22,7 @@ import { EVENT_RECONNECT } from './names.ts';
 import type { LiveConnection } from './record.ts';
 import { createLive, createMemo, liveOf, memoOf } from './record.ts';
 import { connectionAttributes, loadAttributes, reportAttributes } from './report-attributes.ts';
+import { recordingSpan } from './teller.ts';
 import { isByDesign } from './verdict-space.ts';
 import { isWorse, severityOf } from './worst-verdict.ts';
 
@@ -42,12 +43,14 @@ function settle(desk: Desk, connection: StreamConnection, report: StreamReport):
   enter(desk, connection, live, report);
   const { verdict } = report;
   const load = verdict && judge(desk, connection, live, verdict);
-  const attributes = attributesOf(desk, connection, report, load);
-  const worst = verdict === undefined || isWorse(verdict, live.verdict);
-  if (worst) describe(live, attributes);
-  if (verdict !== undefined) {
-    if (worst) live.verdict = verdict;
-    desk.teller.tell(live, { name: EVENT_RECONNECT, severity: severityOf(verdict), attributes });
+  if (verdict !== undefined || recordingSpan(live) !== undefined) {
+    const attributes = attributesOf(desk, connection, report, load);
+    const worst = verdict === undefined || isWorse(verdict, live.verdict);
+    if (worst) describe(live, attributes);
+    if (worst && verdict !== undefined) live.verdict = verdict;
+    if (verdict !== undefined) {
+      desk.teller.tell(live, { name: EVENT_RECONNECT, severity: severityOf(verdict), attributes });
+    }
   }
   loseByVerdict(desk, connection, live, report);
   tellMigration(desk, connection, live, report);
