@@ -155,6 +155,14 @@ test.each(['fetch', 'http', 'undici', 'eventsource'] as const)(
   },
 );
 
+test('an event that calls itself error does not end the connection of an EventSource', async () => {
+  const asked = { method: 'GET', path: '/a', headers: { accept: 'text/event-stream' } } as const;
+  const answer = { status: 200, headers: { 'content-type': 'text/event-stream' } } as const;
+  const frames = [{ event: 'error', data: '' }];
+  const once = { request: asked, response: answer, frames, ends: 'eof' } as const;
+  await agree('eventsource', parseTranscript(transcriptJson(once, { ...once, frames: [] })));
+});
+
 test.each(['ws', 'global', 'undici'] as const)(
   'so does whatever is said over WebSockets of %s, with streams before and after them',
   async (via) => {

@@ -97,6 +97,8 @@ function open(library: EventSourceClass, attempt: Attempt): Held {
   const source = new library(attempt.url, { fetch: (url, init) => send(held, url, init) });
   held.source = source;
   source.addEventListener('error', () => {
+    // An event of the stream may call itself `error` and is delivered under that name.
+    if (source.readyState === source.OPEN) return;
     if (source.readyState === source.CONNECTING) {
       holdNextTimer((callback) => {
         held.reconnect = callback;
