@@ -4,7 +4,7 @@ import type { ServerQuestions } from './children/server.ts';
 import type { Setup } from './lib/child.ts';
 import { Child } from './lib/child.ts';
 import { OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT } from './lib/products.ts';
-import { closeClients, openClients } from './lib/raw-clients.ts';
+import { openClients } from './lib/raw-clients.ts';
 import { cells, finish, heading, judge, printTable } from './lib/report.ts';
 import { spreadOf } from './lib/spread.ts';
 
@@ -26,19 +26,18 @@ interface Case {
 }
 
 const KIBIBYTE = 1024;
-const WARM = 400;
-const INTEGER = { ids: 'integer', events: 3, times: 2 } as const;
-const OPAQUE = { ids: 'opaque', events: 3, times: 2 } as const;
+// Code is compiled for the first few hundred streams, and is no cost of the others.
+const FIRST = 500;
+const INTEGER = { ids: 'integer', events: 3, times: 1 } as const;
+const OPAQUE = { ids: 'opaque', events: 3, times: 1 } as const;
 const CASES: readonly Case[] = [
-  { side: 'server', streams: 100, paths: 'shared', ...INTEGER },
-  { side: 'server', streams: 1000, paths: 'shared', ...INTEGER },
-  { side: 'server', streams: 5000, paths: 'shared', ...INTEGER, times: 1 },
-  { side: 'server', streams: 1000, paths: 'own', ...INTEGER },
+  { side: 'server', streams: 1000, paths: 'shared', ...INTEGER, times: 3 },
+  { side: 'server', streams: 4500, paths: 'shared', ...INTEGER },
+  { side: 'server', streams: 1000, paths: 'own', ...INTEGER, times: 3 },
   { side: 'server', streams: 1000, paths: 'own', ...INTEGER, events: 100 },
   { side: 'server', streams: 1000, paths: 'own', ...OPAQUE },
   { side: 'server', streams: 1000, paths: 'own', ...INTEGER, sdk: true },
-  { side: 'client', streams: 100, paths: 'own', ...INTEGER },
-  { side: 'client', streams: 1000, paths: 'own', ...INTEGER },
+  { side: 'client', streams: 1000, paths: 'own', ...INTEGER, times: 3 },
   { side: 'client', streams: 1000, paths: 'shared', ...INTEGER },
   { side: 'client', streams: 1000, paths: 'own', ...INTEGER, events: 100 },
   { side: 'client', streams: 1000, paths: 'own', ...OPAQUE },
@@ -88,37 +87,41 @@ async function measure(one: Case): Promise<void> {
 async function weighServer(setup: Setup, { streams, paths, ids, events }: Case): Promise<Memory> {
   const server = await Child.start<ServerQuestions>('server.ts', setup);
   const path = (n: number): string => (paths === 'own' ? `/sse/${n}` : '/sse');
-  // Code is compiled for the first few hundred streams, and is no cost of the others.
-  const warm = await openClients(server.port, WARM, (n) => `/warm/${n}`);
-  await server.ask('send', { times: 20, size: 60, ids });
-  await closeClients(warm);
-  const before = await server.ask('memory');
-  await openClients(server.port, streams, path);
-  await server.ask('send', { times: events, size: 60, ids });
-  const after = await server.ask('memory');
+  const weighed: Weighed[] = [];
+  for (const [from, count] of batches(streams)) {
+    await openClients(server.port, count, (n) => path(from + n));
+    await server.ask('send', { times: events, size: 60, ids });
+    weighed.push(await server.ask('memory'));
+  }
   await server.stop();
-  return forEach(before, after);
+  return forEach(weighed);
 }
 
 async function weighClient(setup: Setup, { streams, paths, ids, events }: Case): Promise<Memory> {
   const server = await Child.start<ServerQuestions>('server.ts', {}, 1);
   const client = await Child.start<ClientQuestions>('client.ts', setup);
-  await client.ask('open', { port: server.port, count: WARM, ownPaths: true });
-  await server.ask('send', { times: 20, size: 60, ids });
-  await client.ask('close');
-  const before = await client.ask('memory');
-  await client.ask('open', { port: server.port, count: streams, ownPaths: paths === 'own' });
-  await server.ask('send', { times: events, size: 60, ids });
-  const after = await client.ask('memory');
+  const weighed: Weighed[] = [];
+  for (const [from, count] of batches(streams)) {
+    await client.ask('open', { port: server.port, from, count, ownPaths: paths === 'own' });
+    await server.ask('send', { times: events, size: 60, ids });
+    weighed.push(await client.ask('memory'));
+  }
   await client.stop();
   await server.stop();
-  return forEach(before, after);
+  return forEach(weighed);
 }
 
-function forEach(
-  before: Memory & { readonly open: number },
-  after: Memory & { readonly open: number },
-): Memory {
+type Weighed = Memory & { readonly open: number };
+
+function batches(streams: number): ReadonlyArray<readonly [from: number, count: number]> {
+  return [
+    [0, FIRST],
+    [FIRST, streams],
+  ];
+}
+
+function forEach([before, after]: readonly Weighed[]): Memory {
+  if (before === undefined || after === undefined) throw new Error('weighed less than twice');
   const opened = after.open - before.open;
   return {
     heap: (after.heap - before.heap) / opened,

@@ -2,7 +2,7 @@
 import type { WsServerQuestions } from './children/ws-server.ts';
 import { Child } from './lib/child.ts';
 import { interleave } from './lib/interleave.ts';
-import { WEBSOCKET, WEBSOCKET_NUMBERED } from './lib/products.ts';
+import { WEBSOCKET, WEBSOCKET_NUMBERED, WEBSOCKET_NUMBERED_BY_ID } from './lib/products.ts';
 import { closeClients } from './lib/raw-clients.ts';
 import { echo, openWebSockets } from './lib/raw-websockets.ts';
 import { cells, figure, finish, heading, judge, printTable } from './lib/report.ts';
@@ -13,12 +13,14 @@ const SETUPS = {
   'base again (A/A)': {},
   product: WEBSOCKET,
   'product, one field looked up': WEBSOCKET_NUMBERED,
+  'the same, identity id': WEBSOCKET_NUMBERED_BY_ID,
 } as const;
 type Name = keyof typeof SETUPS;
 const NAMES = Object.keys(SETUPS) as Name[];
 const LIMITS: Partial<Record<Name, number>> = {
   product: 1.02,
   'product, one field looked up': 1.08,
+  'the same, identity id': 1.08,
 };
 
 interface Cell {

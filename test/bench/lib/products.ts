@@ -13,6 +13,11 @@ export const OTEL_HTTP_AND_PRODUCT: Setup = setup('otel', { BENCH_SSE: 'on' });
 export const WEBSOCKET: Setup = setup('websocket');
 /** The same where an application has positions in its frames. */
 export const WEBSOCKET_NUMBERED: Setup = setup('websocket', { BENCH_PROFILE: 'numbered' });
+/** The same without the comparison of payloads. */
+export const WEBSOCKET_NUMBERED_BY_ID: Setup = setup('websocket', {
+  BENCH_PROFILE: 'numbered',
+  BENCH_IDENTITY: 'id',
+});
 
 function setup(name: string, env: Setup['env'] = {}): Setup {
   return { imports: [new URL(`../products/${name}.ts`, import.meta.url).href], env };

@@ -10,4 +10,6 @@ const profiles = [
   },
 ] as const;
 
-new WebSocketInstrumentation(process.env['BENCH_PROFILE'] === 'numbered' ? { profiles } : {});
+const identity = process.env['BENCH_IDENTITY'] === 'id' ? 'id' : 'payload';
+const isNumbered = process.env['BENCH_PROFILE'] === 'numbered';
+new WebSocketInstrumentation({ identity, ...(isNumbered ? { profiles } : {}) });
