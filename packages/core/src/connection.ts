@@ -79,10 +79,11 @@ export interface StreamObserver {
 }
 
 /**
- * How much of a WebSocket's messages is looked at: what they say (`messages`), only whether one
- * equals another (`identity`), or nothing but that they came.
+ * How much of a WebSocket's messages is looked at: what they say (`messages`), one member of their
+ * JSON and whether one equals another (`member`), only the latter (`identity`), or nothing but that
+ * they came.
  */
-export type MessageUse = 'messages' | 'identity' | 'nothing';
+export type MessageUse = 'messages' | 'member' | 'identity' | 'nothing';
 
 export type MessageData = string | Uint8Array | undefined;
 
@@ -139,10 +140,12 @@ export interface StreamConnection {
   /**
    * WebSocket: one message from the peer; nothing of it is kept. Text is a string while `reads` is
    * `messages`; otherwise the bytes it came as will do. `undefined`: it cannot be looked into.
+   *
+   * @param isText Of bytes: they are those of a text.
    */
-  message(data: MessageData): void;
+  message(data: MessageData, isText?: boolean): void;
   /** WebSocket: one message to the peer; the same holds. */
-  sent(data: MessageData): void;
+  sent(data: MessageData, isText?: boolean): void;
   /**
    * WebSocket: hands the counting over, once `reads` is `nothing` and the connection has settled:
    * no message needs to be told any more, `events` takes the counter's in. Called once at most.

@@ -2,12 +2,14 @@ import { finishHash, ID_SEED, mixBytes, mixWord } from './sse/hash32.ts';
 
 /** Fingerprint of an id as text; equal to the scanner's for the same id as bytes. Never 0. */
 export function idTagOf(id: string): number {
-  if (/^(0|[1-9]\d{0,14})$/.test(id)) {
-    const value = Number(id);
-    return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));
-  }
+  if (/^(0|[1-9]\d{0,14})$/.test(id)) return numberTagOf(Number(id));
   const bytes = Uint8Array.from(utf8(id));
   return finishHash(mixBytes(ID_SEED, bytes, 0, bytes.length));
+}
+
+/** The same for an id of at most 15 digits. */
+export function numberTagOf(value: number): number {
+  return finishHash(mixWord(value | 0, (value / 2 ** 32) | 0));
 }
 
 /** Fingerprint of any text: a frame, a key, a payload of JSON. Never 0. */

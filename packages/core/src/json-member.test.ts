@@ -54,6 +54,17 @@ describe('peekMember', () => {
     expect(peekMember(text, 'seq')).toBe(value);
   });
 
+  it('says nothing of a beginning that the whole does not say', () => {
+    fc.assert(
+      fc.property(objects, names, fc.nat(80), (object, name, length) => {
+        const text = JSON.stringify(object);
+        const found = peekMember(text.slice(0, length), name);
+        if (found !== UNKNOWN) expect(found).toEqual(parsed(text, name));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it.each([
     ['an array', '[1]'],
     ['a value that is nested', '{"seq":{"n":1}}'],

@@ -22,6 +22,7 @@ const SHORT_NUMBER = /^-?(?:0|[1-9]\d{0,14})$/;
  * payload costs what its place costs, strings are leapt over. The first of equal names counts, and
  * what stands behind the member is not looked at.
  *
+ * @param text A JSON object, or as much of its beginning as is at hand.
  * @returns its value where that is a string without escapes, a short integer, true, false or null;
  *   `undefined` when there is no such member; else `UNKNOWN`.
  */
@@ -81,7 +82,10 @@ function scalarAt(text: string, at: number): unknown {
     const content = text.slice(at + 1, end);
     return content.includes('\\') ? UNKNOWN : content;
   }
-  const token = text.slice(at, plainEnd(text, at));
+  const end = plainEnd(text, at);
+  // Nothing of an object ends with the text; this is a part of one, and the number may go on.
+  if (end === text.length) return UNKNOWN;
+  const token = text.slice(at, end);
   if (SHORT_NUMBER.test(token)) return Number(token);
   if (token === 'true') return true;
   if (token === 'false') return false;

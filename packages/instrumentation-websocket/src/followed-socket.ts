@@ -1,6 +1,7 @@
 import type {
   HeaderLookup,
   MessageCounter,
+  MessageUse,
   StreamConnection,
   StreamRequest,
 } from '@sameriver/core';
@@ -142,12 +143,15 @@ export class FollowedSocket implements MessageCounter {
       const { connection } = this;
       const { reads } = connection;
       const isEvent = this.#isServer === (way === 'sent');
-      if (isEvent ? reads === 'messages' : (connection.readsRequests ?? reads === 'messages')) {
-        connection[way](contentOf(data, isText));
-      } else if (isEvent) connection[way](reads === 'nothing' ? UNSEEN : comparableOf(data));
-      else return;
-      // Nothing to wait for, and nothing to be counted here.
-      if (reads === 'messages' && this.#cancelTimer === undefined) return;
+      const isRead = isEvent ? reads === 'messages' : readsRequests(connection, reads);
+      if (isRead) connection[way](contentOf(data, isText));
+      else if (!isEvent) return;
+      else if (reads === 'nothing') connection[way](UNSEEN);
+      else connection[way](comparableOf(data), isText);
+      // Nothing to be counted here, and nothing to wait for but a reset that a client may still
+      // read, which counts when the timeout has passed (R3).
+      if (reads === 'member' && this.#cancelTimer === undefined) return;
+      if (reads === 'messages' && (!this.#isServer || this.#cancelTimer === undefined)) return;
       if (!connection.settled) return;
       this.#clearTimer();
       if (connection.reads === 'nothing') this.#count();
@@ -198,6 +202,11 @@ export class FollowedSocket implements MessageCounter {
     // Without it the connection would count as open for the life of the process.
     attempt(() => this.connection.end('aborted', host.now()));
   }
+}
+
+/** Messages of the client, at either end, may name streams and cursors. */
+function readsRequests(connection: StreamConnection, reads: MessageUse): boolean {
+  return connection.readsRequests ?? reads === 'messages';
 }
 
 function attempt(action: () => void): void {

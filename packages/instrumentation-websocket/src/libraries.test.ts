@@ -79,13 +79,15 @@ function verdicts(): unknown[] {
     }));
 }
 
-async function untilVerdicts(count: number): Promise<void> {
-  while (verdicts().length < count) {
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) {
     await new Promise<void>((resolve) => {
       heard = resolve;
     });
   }
 }
+
+const untilVerdicts = (count: number): Promise<void> => until(() => verdicts().length >= count);
 
 async function peer(...args: Parameters<typeof wsPeer>): Promise<WsPeer> {
   const made = await wsPeer(...args);
@@ -467,6 +469,7 @@ test('a fan-out to a thousand sockets reaches each of them, and is counted for e
   const ends = sockets.map(untilClosed);
   for (const socket of sockets) socket.close();
   await Promise.all(ends);
+  await until(() => told.length >= 2000);
   for (const end of ['client', 'server']) {
     const followed = told.filter(({ role }) => role === end);
     expect(followed).toHaveLength(1000);

@@ -1,16 +1,15 @@
 import type { StreamReport } from '../connection.ts';
-import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers } from '../profile/place.ts';
 import type { Move } from '../timeline/logical-stream.ts';
 import type { RefusedReason, Verdict } from '../verdict.ts';
 import { classifyServer, missedByServer } from './classify-server.ts';
-import type { GatheringEvidence } from './evidence-for.ts';
+import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
 import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
 import { judgeMove } from './judge-move.ts';
+import type { PlacedEvent } from './placed-event.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import type { WrittenLog } from './written-log.ts';
-import { numberedBy } from './written-log.ts';
 
 /** One logical stream on one connection, as the process that writes it sees it (V1–V9). */
 export class ServerLane {
@@ -67,24 +66,26 @@ export class ServerLane {
   }
 
   /** One application event was written. @param payloadTag 0 where payloads are not compared. */
-  wrote(position: string | undefined, payloadTag: number, profile: CompiledProfile): void {
+  wrote(event: PlacedEvent, payloadTag: number, profile: CompiledProfile): void {
     this.events++;
+    const { position } = event;
     if (position !== undefined) this.#lastId = position;
-    const evidence = this.settled ? undefined : this.#evidence;
+    const { length } = this.log;
+    const index = this.#follow(event, payloadTag);
     const isFirst = this.#firstId === undefined;
     if (isFirst) this.#firstId = position;
-    const { length } = this.log;
-    const index = this.#follow(position, payloadTag);
-    const payload =
-      index === undefined || payloadTag === 0
-        ? 'not_remembered'
-        : this.log.payloadAt(index, payloadTag);
+    const isAnswer = !this.settled && this.#evidence !== undefined;
+    if (!isFirst && !isAnswer) return;
+    const isKnown = index !== undefined && payloadTag !== 0;
+    const payload = isKnown ? this.log.payloadAt(index, payloadTag) : 'not_remembered';
+    this.#begin({ id: position, index, payload, logLength: length }, profile);
+  }
+
+  #begin(first: FirstWritten, profile: CompiledProfile): void {
+    const evidence = this.settled ? undefined : this.#evidence;
     if (evidence !== undefined && evidence.first === undefined) {
-      const first = { id: position, index, payload, logLength: length };
       noteFirstWritten(evidence, this.log, this.#cursor ?? '', profile, first);
-    } else if (isFirst && this.#cursor === undefined && payload === 'other') {
-      this.log.reusesIds = true;
-    }
+    } else if (this.#cursor === undefined && first.payload === 'other') this.log.reusesIds = true;
   }
 
   /**
@@ -135,9 +136,9 @@ export class ServerLane {
     };
   }
 
-  #follow(position: string | undefined, payloadTag: number): number | undefined {
-    if (position === undefined) return undefined;
-    const index = this.#follower.follow(idTagOf(position), payloadTag, numberedBy(position));
+  #follow(event: PlacedEvent, payloadTag: number): number | undefined {
+    if (event.position === undefined) return undefined;
+    const index = this.#follower.follow(event.idTag, payloadTag, event);
     this.log.noteSocket(index ?? this.log.length - 1);
     return index;
   }

@@ -16,6 +16,7 @@ import type { RequestFacts } from '../timeline/request-facts.ts';
 import type { RefusedReason } from '../verdict.ts';
 import { Departure } from './departure.ts';
 import type { LonePosition } from './lone-position.ts';
+import { placed } from './placed-event.ts';
 import { ServerLane } from './server-lane.ts';
 import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
 import { StreamNames } from './stream-names.ts';
@@ -139,7 +140,7 @@ export class ServerLanes {
   passBy(): void {
     const main = this.#main;
     if (main.settled) return;
-    main.wrote(undefined, 0, this.#profile);
+    main.wrote(placed(undefined), 0, this.#profile);
     main.events--;
     this.#tell(main, 'established');
   }
@@ -179,15 +180,15 @@ export class ServerLanes {
     if (facts.reset) lane.refuse('refusal_frame');
     const items = itemsOf(profile, subject);
     if (!facts.isSignal && !facts.isControl && items.length === 0) {
-      lane.wrote(facts.position, this.#tagOf(subject, scanned), profile);
+      lane.wrote(placed(facts.position), this.#tagOf(subject, scanned), profile);
     }
     for (const item of items) this.#wroteItem(lane, subject, item);
   }
 
   /** The same where the position is all that a message says. */
-  wroteAt({ position, tag }: LonePosition): void {
+  wroteAt({ event, tag }: LonePosition): void {
     const main = this.#main;
-    main.wrote(position, this.#engine.identity === 'id' ? 0 : tag, this.#profile);
+    main.wrote(event, tag, this.#profile);
     if (!main.settled) this.evaluate('established');
   }
 
@@ -229,7 +230,7 @@ export class ServerLanes {
   #wroteItem(lane: ServerLane, frame: Frame, item: unknown): void {
     const inner = new Frame(frame, { value: item, text: JSON.stringify(item) ?? '' });
     const { position } = readFrame(this.#profile, inner, lane.epoch !== undefined);
-    lane.wrote(position, this.#tagOf(inner, undefined), this.#profile);
+    lane.wrote(placed(position), this.#tagOf(inner, undefined), this.#profile);
   }
 
   #tagOf(frame: Frame, scanned: number | undefined): number {

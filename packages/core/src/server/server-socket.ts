@@ -10,12 +10,13 @@ import type {
 import type { CompiledProfile } from '../profile/compile.ts';
 import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
+import { decodeUtf8 } from '../sse/utf8.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { refusalOf } from '../timeline/lane-facts.ts';
 import { Messages } from '../timeline/message-order.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
-import { lonePosition } from './lone-position.ts';
+import { loneMemberOf, lonePosition } from './lone-position.ts';
 import { readAs, ServerChoice } from './server-choice.ts';
 import { firstReport } from './server-lane.ts';
 import type { SocketEngine } from './server-lanes.ts';
@@ -34,6 +35,10 @@ interface Looks {
  * name a stream and a cursor (V1–V9, R19).
  */
 export class ServerSocket implements StreamConnection, Carrier {
+  // Asked at every message, so they are fields.
+  reads: MessageUse = 'messages';
+  readsRequests = true;
+  #member: string | undefined;
   context: unknown;
   readonly ordinal: number;
   readonly #engine: SocketEngine;
@@ -92,14 +97,6 @@ export class ServerSocket implements StreamConnection, Carrier {
     return this.#lanes?.repeated ?? 0;
   }
 
-  get reads(): MessageUse {
-    return this.#choice !== undefined || this.#profile.readsEvents ? 'messages' : 'nothing';
-  }
-
-  get readsRequests(): boolean {
-    return this.#choice !== undefined || this.#profile.readsRequests;
-  }
-
   // A server answers a redirect and is done, and a WebSocket has no body.
   redirect(): void {}
   push(): void {}
@@ -125,12 +122,10 @@ export class ServerSocket implements StreamConnection, Carrier {
     if (this.readsRequests) this.#follow(data, true);
   }
 
-  sent(data: MessageData): void {
-    if (this.reads === 'messages') {
-      const alone = this.#choice === undefined ? lonePosition(data, this.#profile) : undefined;
-      if (alone === undefined) this.#follow(data, false);
-      else this.#lanes?.wroteAt(alone);
-    } else {
+  sent(data: MessageData, isText: boolean = typeof data === 'string'): void {
+    if (this.#member !== undefined && isText) this.#sentAlone(data, this.#member);
+    else if (this.reads !== 'nothing') this.#follow(data, false);
+    else {
       this.#passed++;
       this.#lanes?.passBy();
       this.#letGo();
@@ -174,8 +169,17 @@ export class ServerSocket implements StreamConnection, Carrier {
     Object.assign(this.#looks, { facts, subject });
     this.#meetSigns(() => [subject]);
     if (facts.status !== undefined) this.#choice?.headersRead();
-    if (this.#choice?.isOpen === false) this.#choice = undefined;
+    if (this.#choice?.isOpen === false) this.#choose();
     this.#lanes?.headers(subject);
+  }
+
+  /** Which protocol it is will not change any more. */
+  #choose(): void {
+    this.#choice = undefined;
+    const { readsEvents, readsRequests } = this.#profile;
+    this.#member = loneMemberOf(this.#profile);
+    this.readsRequests = readsRequests;
+    this.reads = this.#member !== undefined ? 'member' : readsEvents ? 'messages' : 'nothing';
   }
 
   /** What was read as another protocol is read again once one is confirmed. */
@@ -191,7 +195,7 @@ export class ServerSocket implements StreamConnection, Carrier {
     this.#looks ??= { facts: undefined, subject: {}, messages: undefined };
     this.#looks.messages ??= this.#messages(this.#looks);
     this.#looks.messages.take({ data, own });
-    if (this.#choice?.isOpen === false) this.#choice = undefined;
+    if (this.#choice?.isOpen === false) this.#choose();
     this.#letGo();
   }
 
@@ -211,15 +215,22 @@ export class ServerSocket implements StreamConnection, Carrier {
     return this.#looks?.subject ?? {};
   }
 
+  #sentAlone(data: MessageData, member: string): void {
+    const found = lonePosition(data, member, this.#engine.identity !== 'id');
+    if (found !== undefined) this.#lanes?.wroteAt(found);
+    else if (typeof data === 'object') this.#follow(decodeUtf8(data, 0, data.length), false);
+    else this.#follow(data, false);
+  }
+
   #stopLooking(): void {
     this.#choice?.giveUp();
     this.#looks?.messages?.release();
-    this.#choice = undefined;
+    if (this.#choice !== undefined) this.#choose();
     this.#letGo();
   }
 
   #letGo(): void {
-    if (this.reads === 'messages' || !this.settled) return;
+    if (this.reads !== 'nothing' || !this.settled) return;
     this.#looks = undefined;
     if (this.#lanes?.isPlain !== true) return;
     this.#passed += this.#lanes.events;
