@@ -3,7 +3,7 @@ import type { WireHead } from './wire-message.ts';
 import { badHeader, wireHead } from './wire-message.ts';
 
 /** One message, and which side sends it. */
-export type SocketMessage =
+type SocketMessage =
   | { readonly by: 'server'; readonly data: string | Uint8Array }
   | { readonly by: 'client'; readonly data: string };
 

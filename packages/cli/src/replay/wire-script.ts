@@ -6,7 +6,7 @@ import type { StreamHop } from './stream-hop.ts';
 import { streamHop } from './stream-hop.ts';
 
 /** One connection of the transcript. */
-export type Hop = StreamHop | SocketHop;
+type Hop = StreamHop | SocketHop;
 
 /**
  * What a client does as one: its redirects, then the answer that counts (L6). Never empty, and of

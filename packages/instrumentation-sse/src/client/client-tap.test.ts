@@ -362,7 +362,15 @@ describe.each(WAYS)('%s', (_, read) => {
     expect(timeline.connections[0]?.steps).toEqual(['open', 'response 200', 'timeout', 'end eof']);
   });
 
-  test('the timer is gone as soon as the connection is settled', async () => {
+  test.each([
+    ['is gone as soon as the connection is settled', 'identity' as const, 0],
+    [
+      'goes on for a settled connection where frames are read: one may be a reset (R3)',
+      'messages' as const,
+      1,
+    ],
+  ])('the timer %s', async (_title, reads, left) => {
+    timeline.reads = reads;
     const finish = Promise.withResolvers<ServerResponse>();
     const origin = await serve((_req, res) => {
       res.writeHead(200, STREAM);
@@ -371,9 +379,11 @@ describe.each(WAYS)('%s', (_, read) => {
     });
     const response = await read(origin, ASKS);
     await timeline.until(() => timeline.connections[0]?.text !== '');
-    expect(timers.size).toBe(0);
+    expect(timers.size).toBe(left);
     (await finish.promise).end();
     await response.text();
+    await timeline.untilOver(1);
+    expect(timers.size).toBe(0);
   });
 
   test('the application may have a request ignored', async () => {

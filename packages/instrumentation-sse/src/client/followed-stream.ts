@@ -153,7 +153,9 @@ export class FollowedStream {
 
   #feed(bytes: Uint8Array): void {
     this.connection.push(bytes);
-    if (this.#cancelTimer !== undefined && this.connection.settled) this.#clearTimer();
+    if (this.#cancelTimer === undefined || !this.connection.settled) return;
+    // Whoever reads frames may still read a reset, which counts when the timeout has passed (R3).
+    if (this.connection.reads !== 'messages') this.#clearTimer();
   }
 
   #timeOut(): void {
