@@ -30,6 +30,7 @@ import { classifyServer, missedByServer } from './classify-server.ts';
 import { Departure } from './departure.ts';
 import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
 import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
+import type { ChooseProfile } from './header-choice.ts';
 import { judgeMove } from './judge-move.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
@@ -44,7 +45,7 @@ export interface ServerEngine {
   /** Milliseconds for which an announced move may be made (M1). */
   readonly reconnectWindow: number;
   /** Chooses again when the response headers are known. */
-  readonly choose: (facts: HeaderFacts) => CompiledProfile;
+  readonly choose: ChooseProfile;
 }
 
 /** One event stream that this process answers with; judged by what it wrote before (V1–V9). */
@@ -86,8 +87,9 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     this.#facts = facts;
     this.#at = at;
     this.transport = request.transport;
-    this.#profile = engine.choose(facts);
-    this.#cursor = claimOf(this.#profile, subjectOf(facts, [])).cursor;
+    const subject = subjectOf(facts, []);
+    this.#profile = engine.choose(facts, subject);
+    this.#cursor = claimOf(this.#profile, subject).cursor;
     this.#stream = engine.streams.open(request, facts.request, this.#cursor, this.#profile);
     this.ordinal = this.#stream.connections++;
     this.previous = this.#stream.lastContext;
@@ -126,12 +128,12 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const facts = { request, responseHeaders, status };
     this.#facts = facts;
     this.#status = status;
-    this.#profile = this.#engine.choose(facts);
     const base = subjectOf(facts, []);
+    this.#profile = this.#engine.choose(facts, base);
     const claim = claimOf(this.#profile, base);
     this.#cursor = claim.cursor;
     const continuity = continuityOf(facts, claim);
-    this.#subject = { ...base, continuity };
+    this.#subject = continuity === undefined ? base : { ...base, continuity };
     const { epochReceived, separator } = this.#profile;
     this.#epoch = String(continuity?.get('gen') ?? '') || undefined;
     this.#epoch ??= readFirst(epochReceived, this.#subject, separator) ?? claim.epoch;

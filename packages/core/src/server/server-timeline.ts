@@ -1,5 +1,6 @@
 import type { StreamRequest, StreamTimeline } from '../connection.ts';
 import { HistoryMemory } from '../history-memory.ts';
+import type { CompiledProfile } from '../profile/compile.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
 import { RECONNECT_WINDOW } from '../timeline/client-timeline.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
@@ -61,9 +62,13 @@ export function createServerTimeline(options: TimelineOptions): StreamTimeline {
     wants: (request) => {
       if (!known.mayCarryCursor(request)) return false;
       const facts = read(request);
-      const profile = choose(facts);
-      const announces = announcesMove(facts.request) && profile.key?.test(facts.request.path);
-      return announces === true || claimOf(profile, subjectOf(facts, [])).cursor !== undefined;
+      const subject = subjectOf(facts, []);
+      const profile = choose(facts, subject);
+      return announces(profile, facts) || claimOf(profile, subject).cursor !== undefined;
     },
   };
+}
+
+function announces({ key }: CompiledProfile, { request }: HeaderFacts): boolean {
+  return announcesMove(request) && key?.test(request.path) === true;
 }

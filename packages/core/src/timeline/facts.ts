@@ -23,7 +23,7 @@ export function subjectOf(facts: HeaderFacts, sent: readonly unknown[]): Subject
     requestHeader: (name) => request.headers.get(name),
     query: (name) => request.query.get(name),
     responseHeader: (name) => responseHeaders.get(name),
-    sentJson: latestOf(sent),
+    sentJson: sent.length === 0 ? undefined : latestOf(sent),
     path: request.target,
     status: facts.status,
   };
@@ -59,7 +59,9 @@ export function claimOf(profile: CompiledProfile, subject: Subject): Claim {
   const text = readFirst(profile.cursorSent, subject, separator);
   const cursor = text === undefined || text === '' || start.has(text) ? undefined : text;
   const position = cursor === undefined ? undefined : parseWith(choices, cursor);
-  const epoch = readFirst(profile.epochSent, { ...subject, position }, separator);
+  const { epochSent } = profile;
+  const epoch =
+    epochSent.length === 0 ? undefined : readFirst(epochSent, { ...subject, position }, separator);
   return cursor === undefined && !epoch ? NO_CLAIM : { cursor, epoch: epoch || undefined };
 }
 
