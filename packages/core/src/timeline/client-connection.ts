@@ -255,8 +255,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #readText(): void {
     const textual = this.#choice.readsText;
     const isJudged = this.settled && this.#lanes.main.evidence === undefined;
-    if (this.transport === 'sse' && !textual && isJudged) {
+    if (!textual && isJudged) {
       this.#facts = undefined;
+      this.#messages = undefined;
       this.#choice = this.#choice.shared();
     }
     if (textual === this.#textual) return;
