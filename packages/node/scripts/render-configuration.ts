@@ -44,8 +44,8 @@ The SDK that \`@sameriver/node/register\` starts is configured by OpenTelemetry'
 \`OTEL_CONFIG_FILE\` and the rest. In particular:
 
 - \`OTEL_SDK_DISABLED=true\`: the process is left alone, as with \`SAMERIVER_DISABLED=on\`;
-- \`OTEL_NODE_DISABLED_INSTRUMENTATIONS\`: \`sse\` is ours, \`http\` and \`undici\` are what the SDK of
-  \`register\` has besides;
+- \`OTEL_NODE_DISABLED_INSTRUMENTATIONS\`: \`sse\` and \`websocket\` are ours, \`http\` and \`undici\` are
+  what the SDK of \`register\` has besides;
 - \`OTEL_LOG_LEVEL=debug\`: what was hooked and what cannot be seen is said once, as hooks are set.
 `;
 

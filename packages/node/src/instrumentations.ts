@@ -3,6 +3,8 @@ import type { Profile } from '@sameriver/core';
 import { ShapeError, validateProfile } from '@sameriver/core';
 import type { SseInstrumentationConfig } from '@sameriver/instrumentation-sse';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
+import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
+import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
 import { complain } from './complain.ts';
 import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
@@ -17,15 +19,19 @@ import { isDisabled, processState } from './process-state.ts';
  *
  * @param config Comes before `SAMERIVER_*` variables, those before `sameriver.json`. A value that
  *   cannot be used is named in one line on stderr, and what it would have overridden holds.
- * @returns To be listed after the HTTP instrumentations. Empty when they are switched off
- *   (`SAMERIVER_DISABLED`, `OTEL_NODE_DISABLED_INSTRUMENTATIONS=sse`) or `@sameriver/node/register`
+ * @returns One for event streams and one for WebSockets, to be listed after the HTTP
+ *   instrumentations. Without those that are switched off (`SAMERIVER_DISABLED`,
+ *   `OTEL_NODE_DISABLED_INSTRUMENTATIONS=sse,websocket`), and empty when `@sameriver/node/register`
  *   has begun with them already: one stream must not be counted twice.
  */
-export function getInstrumentations(config: SseInstrumentationConfig = {}): Instrumentation[] {
+export function getInstrumentations(
+  config: WebSocketInstrumentationConfig = {},
+): Instrumentation[] {
   const { env } = process;
   const problems: string[] = [];
   const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
-  if (disabled === true || isDisabled('sse', env)) return [];
+  const wanted = (['sse', 'websocket'] as const).filter((name) => !isDisabled(name, env));
+  if (disabled === true || wanted.length === 0) return [];
   const state = processState();
   if (state.begun) {
     complain(
@@ -36,21 +42,28 @@ export function getInstrumentations(config: SseInstrumentationConfig = {}): Inst
   state.handedOut = true;
   const read = readConfig(config, { env, cwd: process.cwd() });
   for (const problem of [...problems, ...read.problems]) complain(problem);
-  return createInstrumentations(read.config);
+  // One configuration for both, so that they share their timelines: a stream may move (M1).
+  const sound = soundConfig(read.config);
+  return wanted.map((name) =>
+    name === 'sse' ? new SseInstrumentation(sound) : new WebSocketInstrumentation(sound),
+  );
 }
 
+/** What `register` begins with: no module hook of its reaches the libraries of WebSockets. */
 export function createInstrumentations(config: SseInstrumentationConfig): Instrumentation[] {
+  return [new SseInstrumentation(soundConfig(config))];
+}
+
+function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {
   const { profiles, identity, ...rest } = config;
   const sound = profiles?.filter((profile, index) => isSound(profile, `profiles/${index}`));
   const keys = typeof identity === 'object' ? { name: 'identity', identity } : undefined;
   const identifies = identity !== undefined && (keys === undefined || isSound(keys, 'identity'));
-  return [
-    new SseInstrumentation({
-      ...rest,
-      ...(sound && { profiles: sound }),
-      ...(identifies && { identity }),
-    }),
-  ];
+  return {
+    ...rest,
+    ...(sound && { profiles: sound }),
+    ...(identifies && { identity }),
+  };
 }
 
 // The instrumentation throws for what it cannot read, which a developer wants and a host does not.

@@ -189,6 +189,23 @@ describe('an SDK that the application starts itself gets everything, once', () =
     );
   });
 
+  test('M1: a stream that moves from SSE to a WebSocket is one stream for both instrumentations', async () => {
+    const result = await run(['app-that-moves.mjs']);
+    expect(result).toEqual({ code: 0, signal: null, stdout: 'moved\n', stderr: '' });
+    const [connect] = named('websocket connect');
+    expect(connect?.attributes).toMatchObject({
+      'event_stream.reason': 'window_exceeded',
+      'event_stream.missed': 2,
+    });
+    expect(named('stream migrate')).toHaveLength(2);
+    const migrations = collector.points.filter(
+      ({ metric, value }) => metric === 'event_stream.migrations' && value > 0,
+    );
+    expect(
+      migrations.map(({ attributes }) => attributes['event_stream.migration.outcome']),
+    ).toContain('lossy');
+  });
+
   test('or is told in one line that it uses an older copy of the API', async () => {
     const args = ['--import', './older-api.mjs', '--import', REGISTER, 'app.mjs'];
     const { code, stdout, stderr } = await run(args);

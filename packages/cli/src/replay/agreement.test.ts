@@ -128,7 +128,7 @@ const profiles: readonly Profile[] = [
     },
     epoch: { received: ['header:x-epoch'] },
     control: [{ 'json:/type': 'ready' }],
-    reset: [{ 'json:/reset': true }],
+    reset: [{ 'json:/reset': true }, { 'sse:event': 'reset' }],
     refused: [{ close: [4009] }],
     identity: ['json:/key'],
   },

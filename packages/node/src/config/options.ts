@@ -1,4 +1,4 @@
-import type { SseInstrumentationConfig } from '@sameriver/instrumentation-sse';
+import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import type { Check } from './check.ts';
 import { choice, flag, identity, integer, LONGEST_DELAY, list, ratio } from './check.ts';
 
@@ -15,9 +15,15 @@ export interface Option {
 }
 
 /** Functions cannot be written in a file; `enabled` belongs to the SDK. */
-export const OBJECT_ONLY = ['enabled', 'streamKey', 'ignoreRequest', 'reportHook'] as const;
+export const OBJECT_ONLY = [
+  'enabled',
+  'streamKey',
+  'ignoreRequest',
+  'reportHook',
+  'decodeBinary',
+] as const;
 
-type DataKey = Exclude<keyof SseInstrumentationConfig, (typeof OBJECT_ONLY)[number]>;
+type DataKey = Exclude<keyof WebSocketInstrumentationConfig, (typeof OBJECT_ONLY)[number]>;
 
 const MILLISECONDS = integer(0, LONGEST_DELAY, 'milliseconds');
 const COUNT = integer(1, 2 ** 24);

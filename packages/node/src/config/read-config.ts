@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { SseInstrumentationConfig } from '@sameriver/instrumentation-sse';
+import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import type { Layer } from './layers.ts';
 import { environmentLayer, objectLayer } from './layers.ts';
 import { OBJECT_ONLY, OPTIONS } from './options.ts';
@@ -13,7 +13,7 @@ export interface Surroundings {
 }
 
 export interface ReadConfig {
-  readonly config: SseInstrumentationConfig;
+  readonly config: WebSocketInstrumentationConfig;
   /** One line for each value that could not be used; a weaker source or the default holds there. */
   readonly problems: readonly string[];
 }
@@ -29,7 +29,7 @@ const TOGETHER: ReadonlyArray<readonly [string, number]> = [
  * before the file, that before the defaults.
  */
 export function readConfig(
-  given: SseInstrumentationConfig,
+  given: WebSocketInstrumentationConfig,
   { env, cwd }: Surroundings,
 ): ReadConfig {
   const layers = [objectLayer(given, 'configuration'), environmentLayer(env), fileLayer(env, cwd)];
@@ -82,7 +82,7 @@ function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   return root;
 }
 
-function objectOnly(given: SseInstrumentationConfig): SseInstrumentationConfig {
+function objectOnly(given: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {
   const entries = OBJECT_ONLY.filter((name) => given[name] !== undefined);
   return Object.fromEntries(entries.map((name) => [name, given[name]]));
 }
