@@ -88,8 +88,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   /** The last id received here, where it can be told; empty when the server cleared it. */
   get cursor(): string | undefined {
-    const { lastId } = this.#lanes.main;
-    return lastId ?? (this.#sawId ? this.#scanner?.lastEventId : undefined);
+    return this.#lanes.main.lastId ?? (this.#sawId ? this.#scanner?.lastEventId : undefined);
   }
 
   redirect(request: StreamRequest): void {
