@@ -163,7 +163,7 @@ export interface StreamRecorder extends StreamObserver {
 }
 
 export interface RecorderOptions {
-  /** Instrumentation scope. */
+  /** Instrumentation scope of spans. Metrics have one for all recorders of a process. */
   readonly name: string;
   readonly version?: string;
   /** Roles whose series exist from the start with value 0. Default: both. */

@@ -291,4 +291,60 @@ describe('--side server judges by what this process has written', () => {
       reconnects: [{ connection: 1, ...verdict }],
     });
   });
+
+  describe('over WebSockets', () => {
+    const profiles = [
+      {
+        name: 'numbered',
+        match: { path: '^/feed' },
+        messages: 'json',
+        cursor: { sent: ['query:since'], received: ['json:/id'], codec: 'int' },
+      },
+    ];
+    const said = (...ids: number[]) => ids.map((id) => ({ recv: `{"id":${id}}` }));
+    const resumed = (...ids: number[]): ConnectionPart => ({
+      transport: 'websocket',
+      request: { path: '/feed?since=3' },
+      frames: said(...ids),
+      ends: 'open',
+    });
+    const log: ConnectionPart = {
+      transport: 'websocket',
+      frames: said(1, 2, 3, 4, 5),
+      ends: 'close:1006',
+    };
+
+    test.each<[string, ConnectionPart, object]>([
+      [
+        'V1: the handshake is refused',
+        { ...resumed(), response: { status: 409, headers: {} } },
+        { classification: 'refused', reason: 'cursor_conflict' },
+      ],
+      [
+        'V5: messages sent after the cursor are skipped',
+        resumed(6),
+        { classification: 'reoriginated', reason: 'window_exceeded', missed: 2 },
+      ],
+      [
+        'V8: the replay starts right after the cursor',
+        resumed(4, 5, 6),
+        { classification: 'resumed', reason: 'replay_observed', missed: 0 },
+      ],
+    ])('%s', async (_title, answer, verdict) => {
+      const transcript = parseTranscript({ ...transcriptJson(log, answer), options: { profiles } });
+      for (const via of ['ws', 'global', 'undici'] as const) {
+        const options = { carriage: 'wire', via, side: 'server' } as const;
+        expect(await replayTranscript(transcript, options)).toMatchObject({
+          reconnects: [{ connection: 1, ...verdict }],
+        });
+      }
+    });
+
+    test('M4: what a stream loses on its way to a WebSocket is counted exactly', async () => {
+      const lossy = all.find(({ name }) => name === 'seed-migration-cursor-carried-first-frame-14');
+      expect(await atTheServer(lossy!)).toMatchObject({
+        reconnects: [{ connection: 1, missed: 3 }],
+      });
+    });
+  });
 });
