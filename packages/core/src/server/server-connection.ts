@@ -6,13 +6,11 @@ import type {
   StreamObserver,
   StreamReport,
   StreamRequest,
-  Transport,
 } from '../connection.ts';
 import { idTagOf } from '../id-tag.ts';
 import { JsonMessage } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers, Subject } from '../profile/place.ts';
-import { readFirst } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
@@ -21,9 +19,7 @@ import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { Frame, payloadTagOf, readFrame } from '../timeline/frame.ts';
 import type { Claim } from '../timeline/lane-evidence.ts';
 import { opensStream, refusalOf } from '../timeline/lane-facts.ts';
-import type { Move } from '../timeline/logical-stream.ts';
 import { acceptsMove, announcesMove } from '../timeline/move.ts';
-import type { RequestFacts } from '../timeline/request-facts.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
 import type { Verdict } from '../verdict.ts';
 import { classifyServer, missedByServer } from './classify-server.ts';
@@ -32,6 +28,8 @@ import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
 import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
 import type { ChooseProfile } from './header-choice.ts';
 import { judgeMove } from './judge-move.ts';
+import type { Epoch, Opening } from './opening.ts';
+import { epochOf, openingOf } from './opening.ts';
 import { ReplayFollower } from './replay-follower.ts';
 import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
 import type { Numbered } from './written-log.ts';
@@ -59,34 +57,25 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   #profile: CompiledProfile;
   #scanner: SseScanner | undefined;
   readonly #follower: ReplayFollower;
-  readonly transport: Transport;
   readonly ordinal: number;
   context: unknown;
   readonly previous: unknown;
   readonly #engine: ServerEngine;
   readonly #stream: ServerStream;
   /** Let go once the stream is judged: it may stay open for days. */
-  #facts: HeaderFacts | undefined;
-  #status: number | undefined;
+  #opening: Opening | undefined;
   #cursor: string | undefined;
   #evidence: GatheringEvidence | undefined;
   #verdict: Verdict | undefined;
   #subject: Subject | undefined;
-  #epoch: string | undefined;
-  #epochIsSession = false;
+  #epoch: Epoch | undefined;
   #firstId: string | undefined;
   #over = false;
   #isLeft = false;
-  #isAnnouncement = false;
-  readonly #at: number;
-  /** Set where the request announces a move that is refused. */
-  #move: Move | undefined;
 
   constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts, at: number) {
     this.#engine = engine;
-    this.#facts = facts;
-    this.#at = at;
-    this.transport = request.transport;
+    this.#opening = openingOf(facts, at);
     const subject = subjectOf(facts, []);
     this.#profile = engine.choose(facts, subject);
     this.#cursor = claimOf(this.#profile, subject).cursor;
@@ -98,6 +87,10 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
 
   get role(): 'server' {
     return 'server';
+  }
+
+  get transport(): 'sse' {
+    return 'sse';
   }
 
   get resumeRequested(): boolean {
@@ -122,40 +115,39 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   sent(): void {}
 
   response(status: number, header: HeaderLookup): boolean {
-    if (this.#facts === undefined) return false;
-    const { request } = this.#facts;
+    const opening = this.#opening;
+    if (opening === undefined) return false;
+    const { request } = opening.facts;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
     const facts = { request, responseHeaders, status };
-    this.#facts = facts;
-    this.#status = status;
+    opening.facts = facts;
+    opening.status = status;
     const base = subjectOf(facts, []);
     this.#profile = this.#engine.choose(facts, base);
     const claim = claimOf(this.#profile, base);
     this.#cursor = claim.cursor;
     const continuity = continuityOf(facts, claim);
     this.#subject = continuity === undefined ? base : { ...base, continuity };
-    const { epochReceived, separator } = this.#profile;
-    this.#epoch = String(continuity?.get('gen') ?? '') || undefined;
-    this.#epoch ??= readFirst(epochReceived, this.#subject, separator) ?? claim.epoch;
-    this.#epochIsSession = this.#profile.epochIsSession && !continuity?.has('gen');
+    this.#epoch = epochOf(this.#profile, this.#subject, claim);
     const opens = opensStream(this.transport, status, header('content-type'));
     if (claim.cursor !== undefined) this.#gather(claim.cursor, continuity);
     if (opens) this.#engine.streams.carry(this.#stream, this, this.#profile);
-    else this.#decline(request, status, claim);
+    else this.#decline(opening, status, claim);
     this.#evaluate();
     if (!opens) this.end('eof');
     return opens;
   }
 
   /** No stream: a refusal (V1), unless all that was asked for is a move that comes next (M1). */
-  #decline(request: RequestFacts, status: number, claim: Claim): void {
+  #decline(opening: Opening, status: number, claim: Claim): void {
     if (this.#evidence) this.#evidence.refusal = refusalOf(status);
-    if (!announcesMove(request)) return;
-    const departure = new Departure(this.#stream, this.#at, this.#engine.reconnectWindow);
-    this.#move = departure.move(claim.cursor, this.#profile);
-    this.#isAnnouncement = acceptsMove(status);
-    if (!this.#isAnnouncement) return;
-    if (this.#stream.transport === 'sse') this.#stream.handover = { ...claim, askedAt: this.#at };
+    if (!announcesMove(opening.facts.request)) return;
+    const { at } = opening;
+    const departure = new Departure(this.#stream, at, this.#engine.reconnectWindow);
+    opening.move = departure.move(claim.cursor, this.#profile);
+    opening.isAnnouncement = acceptsMove(status);
+    if (!opening.isAnnouncement) return;
+    if (this.#stream.transport === 'sse') this.#stream.handover = { ...claim, askedAt: at };
     this.#evidence = undefined;
   }
 
@@ -184,10 +176,9 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     this.#evaluate(true);
     this.#follower.close(this.#isLeft);
     // What announced a move is no connection of the stream; the one before it is still the last.
-    const last = this.#isAnnouncement ? { context: this.#stream.lastContext } : this;
+    const last = this.#opening?.isAnnouncement ? { context: this.#stream.lastContext } : this;
     this.#engine.streams.close(this.#stream, last);
-    const counts = this.#status !== undefined && this.settled;
-    this.#engine.observer.ended(this, end, counts ? [this.#report()] : []);
+    this.#engine.observer.ended(this, end, this.settled ? [this.#report()] : []);
   }
 
   /** Hot path: one event written. */
@@ -250,22 +241,25 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
 
   /** @param established a first connection counts as up from here on. */
   #evaluate(established = false): void {
-    if (this.settled || this.#status === undefined) return;
+    const status = this.#opening?.status;
+    if (this.settled || status === undefined) return;
     if (this.#evidence === undefined) {
-      if (!established || this.#status !== 200) return;
+      if (!established || status !== 200) return;
     } else {
       this.#verdict = classifyServer(this.#evidence);
       if (this.#verdict === undefined) return;
     }
     this.settled = true;
     this.#engine.observer.settled(this, this.#report());
-    this.#facts = undefined;
+    // What opens no stream is over at once, and its end asks once more.
+    if (this.#verdict?.classification !== 'refused') this.#opening = undefined;
     if (!this.#profile.readsEvents) this.#subject = undefined;
   }
 
   #report(): StreamReport {
     const evidence = this.#evidence;
     const verdict = this.#verdict;
+    const move = this.#opening?.move;
     return {
       stream: undefined,
       verdict,
@@ -273,14 +267,14 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       missed: verdict && evidence ? missedByServer(verdict, evidence) : 'unknown',
       duplicates: this.repeated,
       atLeast: false,
-      epoch: this.#epoch,
+      epoch: this.#epoch?.token,
       previousEpoch: undefined,
-      epochIsSession: this.#epochIsSession,
+      epochIsSession: this.#epoch?.isSession ?? false,
       requestedCursor: this.#cursor,
       firstCursor: this.#firstId,
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : this.#lastPosition,
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
-      ...(this.#move && judgeMove(this.#move, evidence, verdict)),
+      ...(move && judgeMove(move, evidence, verdict)),
     };
   }
 
