@@ -16,15 +16,17 @@ const SETUPS = {
 } as const;
 type Name = keyof typeof SETUPS;
 const NAMES = Object.keys(SETUPS) as Name[];
+const PACE = { rounds: 30, warmup: 3 };
+const WAVES = 4;
 // The optimiser takes some thousand connections to finish.
-const PACE = { rounds: 30, warmup: 30 };
-const WAVES = 2;
+const WARM_WAVES = 150;
 const WAVE = 50;
 
 const children = new Map<Name, Child<ServerQuestions>>();
 for (const name of NAMES) children.set(name, await Child.start('server.ts', SETUPS[name]));
 
-const variants = Object.fromEntries(NAMES.map((name) => [name, () => storm(name)]));
+for (const name of NAMES) await storm(name, WARM_WAVES);
+const variants = Object.fromEntries(NAMES.map((name) => [name, () => storm(name, WAVES)]));
 const costs = (await interleave(variants, PACE)) as Record<Name, number[]>;
 const rows = NAMES.map((name) => {
   const added = median(differences(costs[name], costs.base));
@@ -43,11 +45,11 @@ for (const child of children.values()) await child.stop();
 finish();
 
 /** @returns microseconds for each connection. */
-async function storm(name: Name): Promise<number> {
+async function storm(name: Name, waves: number): Promise<number> {
   const child = children.get(name);
   if (child === undefined) throw new Error(`no process for ${name}`);
   await child.ask('mark');
-  for (let n = 0; n < WAVES; n++) await closeClients(await openClients(child.port, WAVE));
+  for (let n = 0; n < waves; n++) await closeClients(await openClients(child.port, WAVE));
   for (let asked = 0; asked < 10_000; asked++) {
     const { cpu, open } = await child.ask('sinceMark');
     if (open === 0) return cpu / 1000;

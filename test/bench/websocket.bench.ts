@@ -1,4 +1,4 @@
-// What does a message cost on a real server of WebSockets, kernel included? And an open one?
+// What does a message cost on a real server of WebSockets, kernel included?
 import type { WsServerQuestions } from './children/ws-server.ts';
 import { Child } from './lib/child.ts';
 import { interleave } from './lib/interleave.ts';
@@ -37,8 +37,6 @@ const CELLS: readonly Cell[] = [
   { kind: 'fan-out', sockets: 100, size: 4096, times: 8 },
 ];
 const PACE = { rounds: 50, warmup: 15 };
-const OPEN = 2000;
-const HEAP_LIMIT = 512;
 
 const children = new Map<Name, Child<WsServerQuestions>>();
 for (const name of NAMES) children.set(name, await Child.start('ws-server.ts', SETUPS[name]));
@@ -47,7 +45,6 @@ const rows: string[][] = [];
 for (const cell of CELLS) await measure(cell);
 heading('WebSockets: CPU for each message on the server, ratio to no instrumentation');
 printTable(['test', 'bytes', 'variant', 'us', 'CPU: min', 'median', 'max', 'added ns'], rows);
-await measureMemory();
 for (const child of children.values()) await child.stop();
 finish();
 
@@ -78,31 +75,6 @@ async function measure({ kind, sockets, size, times }: Cell): Promise<void> {
     if (atMost !== undefined) judge('G8', `${name}: CPU, ${kind} ${size} B`, spread, { atMost });
   }
   await Promise.all(opened.map(closeClients));
-}
-
-async function measureMemory(): Promise<void> {
-  const held: Partial<Record<Name, number>> = {};
-  for (const name of NAMES) {
-    const child = childOf(name);
-    await closeClients(await openWebSockets(child.port, 50));
-    const before = await child.ask('memory');
-    const sockets = await openWebSockets(child.port, OPEN);
-    await echo(sockets, 60, 10);
-    const after = await child.ask('memory');
-    held[name] = (after.heap - before.heap) / OPEN;
-    await closeClients(sockets);
-  }
-  const base = held.base ?? 0;
-  const table = NAMES.map((name) => [
-    name,
-    figure(held[name] ?? 0),
-    figure((held[name] ?? 0) - base),
-  ]);
-  heading(`WebSockets: heap for each of ${OPEN} open ones, on the server`);
-  printTable(['variant', 'bytes', 'added'], table);
-  const added = (held.product ?? 0) - base;
-  const spread = { min: added, median: added, max: added };
-  judge('G9', 'product: heap for each open WebSocket', spread, { atMost: HEAP_LIMIT, unit: ' B' });
 }
 
 function childOf(name: Name): Child<WsServerQuestions> {
