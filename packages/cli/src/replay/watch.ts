@@ -1,7 +1,7 @@
 import type { JudgedReconnect, Role, Transcript } from '@sameriver/core';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
-import type { ReplayControl } from '@sameriver/telemetry';
+import type { ReplayControl, ReplayOptions, TapOptions } from '@sameriver/telemetry';
 import { replayControl } from '@sameriver/telemetry';
 import type { Watched } from './stage.ts';
 import { createVerdictLog } from './verdict-log.ts';
@@ -21,7 +21,6 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
   let playing = 0;
   const timers = new Set<() => void>();
   const log = createVerdictLog(() => playing);
-  const { profiles, identity, reconnectWindow } = options;
   const control: ReplayControl = {
     opened: log.opened,
     observer: log.observer,
@@ -30,14 +29,7 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
       return () => timers.delete(callback);
     },
   };
-  const config = {
-    client: side === 'client',
-    server: side === 'server',
-    ...(profiles && { profiles }),
-    ...(identity && { identity }),
-    ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
-    [replayControl]: control,
-  };
+  const config = configOf(side, options, control);
   const instrumentations = [new SseInstrumentation(config), new WebSocketInstrumentation(config)];
   return {
     enter: (connection) => {
@@ -55,5 +47,20 @@ export function startWatch(side: Role, { options }: Transcript): Watch {
     stop: () => {
       for (const instrumentation of instrumentations) instrumentation.disable();
     },
+  };
+}
+
+function configOf(
+  side: Role,
+  { profiles, identity, reconnectWindow }: Transcript['options'],
+  control: ReplayControl,
+): TapOptions & ReplayOptions {
+  return {
+    client: side === 'client',
+    server: side === 'server',
+    ...(profiles && { profiles }),
+    ...(identity && { identity }),
+    ...(reconnectWindow !== undefined && { reconnectWindow: reconnectWindow * 1000 }),
+    [replayControl]: control,
   };
 }
