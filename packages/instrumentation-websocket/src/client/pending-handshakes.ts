@@ -73,9 +73,12 @@ export class PendingHandshakes {
       accept === undefined
         ? undefined
         : same?.find(({ key }) => key !== undefined && hash(key) === accept);
-    if (proven !== undefined) this.#byRequest.delete(proven.request);
     const pending = proven ?? same?.find(({ answer: own }) => own !== undefined) ?? same?.[0];
-    if (pending !== undefined) this.#drop(pending);
+    if (pending === undefined) return undefined;
+    // The request stays for as long as its WebSocket does. Should undici not accept the answer after
+    // all, the other WebSocket will say so.
+    if (pending.answer !== undefined || pending === proven) this.#byRequest.delete(pending.request);
+    this.#drop(pending);
     return pending;
   }
 

@@ -120,7 +120,11 @@ export class UndiciTap {
     const key = asked.header('sec-websocket-key');
     this.#pending.add(request, { socket, url: asked.origin + asked.target, key });
     answers.put(request, {
-      heard: (headers) => this.#pending.answered(request, headerLookup(headers)),
+      heard: (headers) => {
+        // The request stays for as long as its WebSocket does; what it hangs on to must not.
+        answers.remove(request);
+        this.#pending.answered(request, headerLookup(headers));
+      },
     });
     return socket;
   }
