@@ -159,6 +159,29 @@ export function markError(span: Span | undefined, errorType: string): void {
   span?.setAttribute(ATTR_ERROR_TYPE, errorType);
 }
 
+/**
+ * Runs a step on the spans of a connection. Spans run code of the SDK and of its processors: where
+ * that throws the connection goes on without spans, and its counts and records are as they would be.
+ */
+export function onSpans(live: LiveConnection, failed: () => void, step: () => void): void {
+  try {
+    step();
+  } catch {
+    failed();
+    const spans = [live.connect, live.root, live.endsHttp ? live.http : undefined];
+    live.connect = live.root = live.http = live.context = undefined;
+    for (const span of spans) endSilently(span);
+  }
+}
+
+function endSilently(span: Span | undefined): void {
+  try {
+    if (span?.isRecording()) span.end();
+  } catch {
+    // Its failure is counted already.
+  }
+}
+
 export function endSpans(live: LiveConnection): void {
   // Ending a span twice is reported as a mistake.
   if (live.endsHttp && live.http?.isRecording()) live.http.end();

@@ -1,6 +1,13 @@
 import type { Context, Span } from '@opentelemetry/api';
 import type { StreamConnection } from '@sameriver/core';
-import { contextBelow, endSpans, isReconnect, markError, startSpans } from './connect-spans.ts';
+import {
+  contextBelow,
+  endSpans,
+  isReconnect,
+  markError,
+  onSpans,
+  startSpans,
+} from './connect-spans.ts';
 import type { Desk } from './desk.ts';
 import { ATTR_CLASSIFICATION, ATTR_REASON } from './names.ts';
 import { createLive, createMemo, liveOf, memoOf } from './record.ts';
@@ -18,7 +25,7 @@ export function open(desk: Desk, connection: StreamConnection, start: Connection
   // An exporter's own request: nothing of it is told, in no signal.
   if (isSuppressed(start.context)) return;
   const now = desk.now();
-  desk.book.sweep(now, endSpansOf);
+  desk.book.sweep(now, (forgotten) => endSpansOf(desk, forgotten));
   const live = createLive(memo, now, previous !== undefined);
   memo.live = live;
   live.http = start.httpSpan;
@@ -27,13 +34,17 @@ export function open(desk: Desk, connection: StreamConnection, start: Connection
   desk.book.wait(connection);
   if (isReconnect(connection) && desk.exporting()) desk.probe.watch();
   const tracer = desk.tracers.current();
-  if (tracer !== undefined) startSpans(live, tracer, connection, previous?.spanContext, start);
+  if (tracer !== undefined) {
+    onSpans(live, desk.failed, () =>
+      startSpans(live, tracer, connection, previous?.spanContext, start),
+    );
+  }
   if (start.requestHasSpan === true) live.context = undefined;
 }
 
-function endSpansOf(connection: StreamConnection): void {
+function endSpansOf(desk: Desk, connection: StreamConnection): void {
   const live = liveOf(connection);
-  if (live !== undefined) endSpans(live);
+  if (live !== undefined) onSpans(live, desk.failed, () => endSpans(live));
 }
 
 /** The connection is over before it was one: no answer, or an answer that is no stream. */
@@ -42,8 +53,10 @@ export function dismiss(desk: Desk, connection: StreamConnection, errorType?: st
   if (live === undefined) return;
   desk.counter.count(connection, live);
   desk.book.leave(connection);
-  if (errorType !== undefined) markError(live.connect, errorType);
-  endSpans(live);
+  onSpans(live, desk.failed, () => {
+    if (errorType !== undefined) markError(live.connect, errorType);
+    endSpans(live);
+  });
   live.memo.downSince = live.outageSince;
   live.memo.live = undefined;
 }
@@ -81,7 +94,7 @@ export function stop(desk: Desk): void {
     const live = liveOf(connection);
     if (live === undefined) return;
     desk.counter.count(connection, live);
-    endSpans(live);
+    endSpansOf(desk, connection);
     live.memo.live = undefined;
   });
   desk.probe.stop();

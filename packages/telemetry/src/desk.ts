@@ -1,4 +1,4 @@
-import { zeroErrors } from './counts.ts';
+import { countError, zeroErrors } from './counts.ts';
 import type { EventCounter } from './event-counter.ts';
 import { createEventCounter } from './event-counter.ts';
 import type { Instruments } from './instruments.ts';
@@ -38,6 +38,8 @@ export interface Desk {
   now(): number;
   readonly capture: CaptureOptions;
   readonly markReoriginatedAsError: boolean;
+  /** Counts a failure of ours, or of what the SDK has plugged into it. */
+  failed(): void;
   /** Disabled, and nothing was opened since. */
   stopped: boolean;
 }
@@ -48,28 +50,35 @@ export interface Desk {
  */
 const METER = '@sameriver/telemetry';
 
-/** @param onFailure Hears of a failure of ours while metrics are collected. */
-export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) => void): Desk {
+export function createDesk(options: RecorderOptions): Desk {
   const clock = options.now ?? (() => performance.now());
   const now = (): number => Math.trunc(clock());
   const tally = createTally();
   zeroErrors(tally);
+  const failed = (): void => countError(tally, 'telemetry');
   const labelOf = createProtocolLabels();
   const book = createStreamBook();
-  const probe = createLoadProbe(openStreams, options.load, options.loadSource);
+  const probe = createLoadProbe(openStreams, options.load, options.loadSource, failed);
   const counter = createEventCounter(tally, labelOf, () => probe.read().level);
   const { roles = ROLE_VALUES, transport = 'sse' } = options;
   for (const role of roles) counter.expect(role, transport);
   const windows = createReplayWindows(tally, labelOf);
   const tracers = createTracerBinding(options);
-  const meters = createMeterBinding({ ...options, name: METER }, { tally, refresh });
+  const meters = createMeterBinding(
+    { ...options, name: METER },
+    {
+      tally,
+      refresh,
+      failed,
+    },
+  );
 
   function refresh(): void {
     try {
       counter.countAll(book.open);
       windows.refresh();
     } catch {
-      onFailure(tally);
+      failed();
     }
   }
 
@@ -79,7 +88,7 @@ export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) =
     counter,
     windows,
     probe,
-    teller: createTeller(options.events ?? 'log', now, options.eventBudget),
+    teller: createTeller(options.events ?? 'log', now, options.eventBudget, failed),
     tracers,
     meters,
     instruments: meters.current,
@@ -87,6 +96,7 @@ export function createDesk(options: RecorderOptions, onFailure: (tally: Tally) =
     now,
     capture: options.capture ?? {},
     markReoriginatedAsError: options.markReoriginatedAsError ?? false,
+    failed,
     stopped: false,
   };
 }

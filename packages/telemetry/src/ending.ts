@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ConnectionEnd, StreamConnection, StreamReport } from '@sameriver/core';
 import { captured } from './capture.ts';
-import { describe } from './connect-spans.ts';
+import { describe, onSpans } from './connect-spans.ts';
 import type { Desk } from './desk.ts';
 import { disconnectReason } from './disconnect-reason.ts';
 import {
@@ -41,7 +41,9 @@ export function tellEnd(
   const [only, another] = reports;
   // With several logical streams a span cannot say whose figures these are.
   const final = another === undefined ? only : undefined;
-  describe(live, () => ({ ...disconnect(), ...(final && finalAttributes(desk, final)) }));
+  onSpans(live, desk.failed, () =>
+    describe(live, () => ({ ...disconnect(), ...(final && finalAttributes(desk, final)) })),
+  );
   for (const { duplicates, atLeast } of reports) {
     if (duplicates === 'unknown' || duplicates === 0) continue;
     const told: Attributes = { ...common(), [ATTR_DUPLICATES]: duplicates };

@@ -17,6 +17,8 @@ export interface MetricSource {
   readonly tally: Tally;
   /** Brings the tally up to date; called before every collection. */
   refresh(): void;
+  /** Counts what an instrument of the SDK throws. */
+  failed(): void;
 }
 
 export interface Instruments {
@@ -47,7 +49,11 @@ export function attach(meter: Meter, source: MetricSource): Instruments {
   sources.add(source);
   return {
     record(metric, labels, value) {
-      histograms.get(metric.name)?.record(value, labelled(metric, labels));
+      try {
+        histograms.get(metric.name)?.record(value, labelled(metric, labels));
+      } catch {
+        source.failed();
+      }
     },
     detach() {
       if (sources.delete(source) && sources.size === 0) stop();

@@ -33,20 +33,33 @@ interface Watch {
 /**
  * Measures how busy this process is, for the moment of a verdict. Runs only while `watch` was
  * called and streams are active (and a minute longer).
+ *
+ * @param failed Hears of a source that throws between two verdicts; the probe then stops.
  */
 export function createLoadProbe(
   activeStreams: () => number,
   options: LoadOptions = {},
   source: LoadSource = NODE_SOURCE,
+  failed: () => void = () => {},
 ): LoadProbe {
   let running: Watch | undefined;
 
   function watch(): void {
     if (running !== undefined) return;
-    const cancel = source.every(INTERVAL, tick);
+    const cancel = source.every(INTERVAL, tickSafely);
     const snapshots = [source.loopTimes()];
     const delay = source.watchDelay();
     running = { delay, cancel, snapshots, ticks: 0, idleTicks: 0, delayBefore: 0, delayNow: 0 };
+  }
+
+  // A timer has nobody above it: what is thrown here would end the process.
+  function tickSafely(): void {
+    try {
+      tick();
+    } catch {
+      stop();
+      failed();
+    }
   }
 
   function tick(): void {

@@ -26,12 +26,20 @@ export function createMeterBinding(
 ): MeterBinding {
   let bound: Instruments | undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** Threw at us once; its next failure would be the same. */
+  let broken: MeterProvider | undefined;
 
   function bind(provider: MeterProvider): void {
-    const meter = provider.getMeter(scope.name, scope.version);
-    if (meter === createNoopMeter()) return;
-    bound?.detach();
-    bound = attach(meter, source);
+    if (provider === broken) return;
+    try {
+      const meter = provider.getMeter(scope.name, scope.version);
+      if (meter === createNoopMeter()) return;
+      bound?.detach();
+      bound = attach(meter, source);
+    } catch {
+      broken = provider;
+      source.failed();
+    }
   }
 
   function current(): Instruments | undefined {

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import type { Migration, StreamConnection, StreamReport } from '@sameriver/core';
-import { linkTo } from './connect-spans.ts';
+import { linkTo, onSpans } from './connect-spans.ts';
 import { countMigration } from './counts.ts';
 import type { Desk } from './desk.ts';
 import {
@@ -28,7 +28,9 @@ export function tellMigration(
   if (migration === undefined) return;
   countMigration(desk.tally, desk.counter.labelsOf(connection).protocol, migration);
   const attributes = (): Attributes => attributesOf(connection, report, migration);
-  if (!live.migrated) addSpan(desk, connection, live, migration, attributes);
+  if (!live.migrated) {
+    onSpans(live, desk.failed, () => addSpan(desk, connection, live, migration, attributes));
+  }
   live.migrated = true;
   const { outcome } = migration;
   const severity = outcome === 'lossy' || outcome === 'refused' ? 'WARN' : 'INFO';

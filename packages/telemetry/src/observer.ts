@@ -7,7 +7,7 @@ import type {
   StreamReport,
   Verdict,
 } from '@sameriver/core';
-import { describe, endSpans, linkLate, markError } from './connect-spans.ts';
+import { describe, endSpans, linkLate, markError, onSpans } from './connect-spans.ts';
 import { countReorigination, countVerdict } from './counts.ts';
 import type { Desk } from './desk.ts';
 import { recordEnd, tellEnd } from './ending.ts';
@@ -39,14 +39,16 @@ export function createObserver(desk: Desk): StreamObserver {
 function settle(desk: Desk, connection: StreamConnection, report: StreamReport): void {
   const live = followed(desk, connection);
   if (live === undefined) return;
-  if (connection.role === 'client') linkLate(live, memoOf(connection.previous));
+  if (connection.role === 'client') {
+    onSpans(live, desk.failed, () => linkLate(live, memoOf(connection.previous)));
+  }
   enter(desk, connection, live, report);
   const { verdict } = report;
   const load = verdict && judge(desk, connection, live, verdict);
   if (verdict !== undefined || recordingSpan(live) !== undefined) {
     const attributes = attributesOf(desk, connection, report, load);
     const worst = verdict === undefined || isWorse(verdict, live.verdict);
-    if (worst) describe(live, attributes);
+    if (worst) onSpans(live, desk.failed, () => describe(live, attributes));
     if (worst && verdict !== undefined) live.verdict = verdict;
     if (verdict !== undefined) {
       desk.teller.tell(live, { name: EVENT_RECONNECT, severity: severityOf(verdict), attributes });
@@ -54,7 +56,7 @@ function settle(desk: Desk, connection: StreamConnection, report: StreamReport):
   }
   loseByVerdict(desk, connection, live, report);
   tellMigration(desk, connection, live, report);
-  finishSpans(desk, connection, live, verdict);
+  onSpans(live, desk.failed, () => finishSpans(desk, connection, live, verdict));
 }
 
 function revise(desk: Desk, connection: StreamConnection, report: StreamReport): void {
@@ -66,7 +68,7 @@ function revise(desk: Desk, connection: StreamConnection, report: StreamReport):
   live.verdict = verdict;
   const attributes = attributesOf(desk, connection, report, undefined);
   // The connect span has ended by now; the HTTP span lives as long as the stream.
-  describe(live, attributes);
+  onSpans(live, desk.failed, () => describe(live, attributes));
   desk.teller.tell(live, { name: EVENT_RECONNECT, severity: severityOf(verdict), attributes });
   loseByVerdict(desk, connection, live, report);
 }
@@ -90,7 +92,7 @@ function finish(
   loseTheRest(desk, connection, live, reports);
   tellEnd(desk, connection, live, end, reports);
   recordEnd(desk, connection, live, end, reports);
-  endSpans(live);
+  onSpans(live, desk.failed, () => endSpans(live));
   live.memo.downSince = live.phase === 'up' ? desk.now() : live.outageSince;
   live.memo.live = undefined;
 }

@@ -9,7 +9,7 @@ import type { RecorderOptions, StreamRecorder } from './types.ts';
  * SDK: tracer and meter of the global providers are taken as soon as those exist.
  */
 export function createRecorder(options: RecorderOptions): StreamRecorder {
-  const desk = createDesk(options, (tally) => countError(tally, 'telemetry'));
+  const desk = createDesk(options);
   const observer = createObserver(desk);
 
   // Inside a host application a failure of ours is counted, and nothing else.
@@ -18,7 +18,7 @@ export function createRecorder(options: RecorderOptions): StreamRecorder {
       try {
         return act(...args);
       } catch {
-        countError(desk.tally, 'telemetry');
+        desk.failed();
         return undefined;
       }
     };

@@ -23,16 +23,26 @@ export interface Teller {
   setLogger(logger: EventLogger | undefined): void;
 }
 
+/** @param onFailure Hears of a logger or a span that throws: what else is told must not suffer. */
 export function createTeller(
   mode: EventMode,
   now: () => number,
   budget: EventBudget = DEFAULT_BUDGET,
+  onFailure: () => void = () => {},
 ): Teller {
   const logs = mode === 'log' || mode === 'both';
   const spans = mode === 'span' || mode === 'both';
   let logger: EventLogger | undefined;
 
-  function tell(live: LiveConnection, { name, severity, attributes }: Moment): void {
+  function tell(live: LiveConnection, moment: Moment): void {
+    try {
+      tellListeners(live, moment);
+    } catch {
+      onFailure();
+    }
+  }
+
+  function tellListeners(live: LiveConnection, { name, severity, attributes }: Moment): void {
     const log = logs ? logger : undefined;
     const span = spans ? recordingSpan(live) : undefined;
     // Before anything is made: most moments of a storm are nobody's business.
@@ -66,6 +76,10 @@ function spanContextOf({ memo }: LiveConnection): Context {
 
 /** One of its spans that still records. */
 export function recordingSpan({ connect, http }: LiveConnection): Span | undefined {
-  if (connect?.isRecording() === true) return connect;
-  return http?.isRecording() === true ? http : undefined;
+  try {
+    if (connect?.isRecording() === true) return connect;
+    return http?.isRecording() === true ? http : undefined;
+  } catch {
+    return undefined;
+  }
 }
