@@ -1,4 +1,7 @@
+import type { Channel } from 'node:diagnostics_channel';
+import { channel } from 'node:diagnostics_channel';
 import type { RequestListener } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Attributes } from '@opentelemetry/api';
 import { context, DiagLogLevel, diag, propagation, SpanKind, trace } from '@opentelemetry/api';
@@ -197,6 +200,40 @@ test('disabled, it sees nothing; enabled again, it goes on', async () => {
   await untilReported(2);
   expect(reports).toHaveLength(2);
 });
+
+test('disabled, it leaves nothing behind: no subscriber, no publish of its own, no patch', () => {
+  const channels = [
+    ...['create', 'headers', 'trailers', 'error', 'bodyChunkReceived'].map(
+      (moment) => `undici:request:${moment}`,
+    ),
+    'http.client.request.created',
+    'http.client.request.start',
+    'http.client.request.error',
+    'http.client.response.finish',
+    'http.server.request.start',
+    'http2.server.stream.created',
+    'http2.server.stream.finish',
+  ].map((name) => channel(name));
+  const { prototype } = ServerResponse;
+  const state = (): unknown => [
+    channels.map((each) => [each.name, subscribersOf(each), Object.hasOwn(each, 'publish')]),
+    ['write', 'end', 'emit', 'writeHead'].map((name) =>
+      Object.getOwnPropertyDescriptor(prototype, name),
+    ),
+  ];
+  const before = state();
+  for (let times = 0; times < 3; times += 1) {
+    start();
+    expect(state()).not.toEqual(before);
+    instrumentation.disable();
+    expect(state()).toEqual(before);
+  }
+});
+
+/** Not public: how many listen is nowhere else to be read. */
+function subscribersOf(each: Channel): number {
+  return (each as Channel & { _subscribers?: readonly unknown[] })._subscribers?.length ?? 0;
+}
 
 test('a role that is switched off is not followed, and a request may be ignored by role', async () => {
   server = await loopback(oneEventEach);
