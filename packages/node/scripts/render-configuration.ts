@@ -69,7 +69,7 @@ export function renderConfiguration(): string {
     '## Options\n',
     table(['member', 'variable', 'what it sets', 'value', 'default'], options),
     FILE,
-    '## At the start of a process\n',
+    '## At the start and the end of a process\n',
     table(['variable', 'what it sets', 'value', 'default'], switches),
     STANDARD,
   ].join('\n');

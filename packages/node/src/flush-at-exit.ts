@@ -1,7 +1,8 @@
 import * as api from '@opentelemetry/api';
+import { readSwitch } from './config/switches.ts';
 
-/** No exporter may hold up for longer a process that was told to end. */
-const PATIENCE = 3_000;
+/** Milliseconds. A collector answers within it; one that is not there must not hold up a deploy. */
+const PATIENCE = 1_000;
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
@@ -11,7 +12,7 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
  */
 export function flushAtExit(): void {
   // Once: what flushing does brings the process to `beforeExit` again.
-  process.once('beforeExit', () => void flush());
+  process.once('beforeExit', () => void flush().then(endWithoutExporters));
   // There are no signals in a worker.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
 }
@@ -31,12 +32,29 @@ function onSignal(signal: NodeJS.Signals): void {
   });
 }
 
+type Flushed = 'sent' | 'late';
+
 /** Never rejects. */
-async function flush(): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, PATIENCE);
-  await Promise.race([Promise.allSettled(providers().map(forceFlush)), late.promise]);
+async function flush(): Promise<Flushed> {
+  const late = Promise.withResolvers<Flushed>();
+  const timer = setTimeout(late.resolve, patience(), 'late');
+  const sent = Promise.allSettled(providers().map(forceFlush)).then((): Flushed => 'sent');
+  const flushed = await Promise.race([sent, late.promise]);
   clearTimeout(timer);
+  return flushed;
+}
+
+function patience(): number {
+  return (readSwitch('SAMERIVER_EXIT_TIMEOUT', process.env) as number | undefined) ?? PATIENCE;
+}
+
+/**
+ * The event loop had run empty, so nothing of the application is left but what other listeners of
+ * `beforeExit` began: without any, all that keeps the process are exporters that try again and
+ * again, for 10 s and more.
+ */
+function endWithoutExporters(flushed: Flushed): void {
+  if (flushed === 'late' && process.listenerCount('beforeExit') === 0) process.exit();
 }
 
 function providers(): unknown[] {

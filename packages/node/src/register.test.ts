@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { NodeRun, OtlpCollector } from '@sameriver/testkit';
+import type { NodeRun, NodeRunOptions, OtlpCollector } from '@sameriver/testkit';
 import { loopback, nodeBinary, nodeFloorBinary, otlpCollector, runNode } from '@sameriver/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -241,6 +241,70 @@ describe('the end of a process stays what it is', () => {
       signal: 'SIGTERM',
     });
     expect(result).toMatchObject({ ...end, stderr: '' });
+  });
+
+  // Its own patience would outlast this test.
+  const SILENT = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', SAMERIVER_EXIT_TIMEOUT: '300' };
+
+  /** Runs while a collector takes everything and answers nothing. */
+  async function besideSilence(
+    args: readonly string[],
+    options: Partial<NodeRunOptions> = {},
+  ): Promise<NodeRun> {
+    const silent = await loopback(() => {});
+    const to = { OTEL_EXPORTER_OTLP_ENDPOINT: silent.origin };
+    const env = { ...collector.env, ...SILENT, ...to, ...options.env };
+    const result = await runNode(args, { cwd: FIXTURES, ...options, env });
+    await silent.close();
+    return result;
+  }
+
+  test('a collector that never answers holds up neither its end nor its exit code', async () => {
+    const args = ['--import', REGISTER, '--import', './exit-code.mjs', 'app.mjs'];
+    expect(await besideSilence(args)).toMatchObject({ code: 3, signal: null, stdout: READ });
+  });
+
+  test('nor does it hold up a signal', async () => {
+    const result = await besideSilence(['--import', REGISTER, 'serve.mjs'], { signal: 'SIGTERM' });
+    expect(result).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+
+  test('process.exit() is not held up at all, and keeps its code', async () => {
+    const result = await besideSilence(['--import', REGISTER, 'serve.mjs'], {
+      signal: 'SIGTERM',
+      env: { APP_SIGTERM: 'exit', SAMERIVER_EXIT_TIMEOUT: '60000' },
+    });
+    expect(result).toEqual({ code: 5, signal: null, stdout: 'ready\n', stderr: '' });
+  });
+
+  test.each([400, 401, 429, 500, 503])(
+    'a collector that answers %i changes nothing that the application does',
+    async (status) => {
+      const refusing = await loopback((request, response) => {
+        request.resume();
+        response.writeHead(status).end();
+      });
+      const env = {
+        ...collector.env,
+        ...SILENT,
+        OTEL_EXPORTER_OTLP_ENDPOINT: refusing.origin,
+        OTEL_LOG_LEVEL: 'none',
+      };
+      const result = await runNode(['--import', REGISTER, 'app.mjs'], { cwd: FIXTURES, env });
+      await refusing.close();
+      expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
+    },
+  );
+
+  test('nor does one that is not there', async () => {
+    const env = {
+      ...collector.env,
+      ...SILENT,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      OTEL_LOG_LEVEL: 'none',
+    };
+    const result = await runNode(['--import', REGISTER, 'app.mjs'], { cwd: FIXTURES, env });
+    expect(result).toEqual({ code: 0, signal: null, stdout: READ, stderr: '' });
   });
 
   test('the exit code of the application is kept', async () => {

@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import { choice, flag } from './check.ts';
+import { choice, flag, integer } from './check.ts';
 
 /**
  * `auto`: join the SDK of the application; start one only where the application has none by the
@@ -15,7 +15,10 @@ interface Switch {
   readonly text: string;
 }
 
-/** What concerns the start of a process, and so is read from the environment alone. */
+/** Longer, and whoever told the process to end would kill it. */
+const LONGEST_EXIT = 60_000;
+
+/** What concerns the start and the end of a process, and so is read from the environment alone. */
 export const SWITCHES: readonly Switch[] = [
   {
     env: 'SAMERIVER_DISABLED',
@@ -28,6 +31,12 @@ export const SWITCHES: readonly Switch[] = [
     check: choice('auto', 'on', 'off'),
     standard: 'auto',
     text: 'whether to start an OpenTelemetry SDK: where the application starts none, at once, or never',
+  },
+  {
+    env: 'SAMERIVER_EXIT_TIMEOUT',
+    check: integer(0, LONGEST_EXIT, 'milliseconds'),
+    standard: '1000',
+    text: 'how long the end of a process may wait for what is still to be exported, where the SDK is ours',
   },
   {
     env: 'SAMERIVER_CONFIG_FILE',
