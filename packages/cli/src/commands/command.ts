@@ -17,3 +17,10 @@ export interface Command {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** What `parseArgs` of Node finds wrong. */
+export function usageErrorFrom(error: unknown): UsageError {
+  // Its messages go on with advice about "--" that helps nobody here.
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('. ');
+  return new UsageError(message.charAt(0).toLowerCase() + message.slice(1));
+}

@@ -28,6 +28,16 @@ test('both incidents come to the right verdicts, and a collector gets all spans'
   ]);
 }, 90_000);
 
+test('under rising load the metrics count exactly what fell out of the window', async () => {
+  const { code, stdout } = await runNode([BIN, 'demo', '--load'], { cwd: CLI });
+  expect(stdout).toContain('8 steps counted right, 0 wrong');
+  const levels = [...stdout.matchAll(/^ +(low|high) +┤.* (\d+) of (\d+)$/gm)];
+  const ratios = levels.map(([, level, lost, all]) => [level, Number(lost) / Number(all)]);
+  const { low = 1, high = 0 } = Object.fromEntries(ratios);
+  expect(high).toBeGreaterThan(low);
+  expect(code).toBe(0);
+}, 180_000);
+
 test('an interrupted demo leaves no process behind', async () => {
   const child = spawn(process.execPath, [BIN, 'demo'], {
     cwd: CLI,
@@ -59,7 +69,8 @@ test('an argument that makes no sense is refused, and --help explains', async ()
     err: () => {},
     paint: (_: string, text: string) => text,
   };
-  await expect(demo.run(['--fast'], terminal)).rejects.toThrow('unknown argument "--fast"');
+  await expect(demo.run(['--targets'], terminal)).rejects.toThrow("'--targets <value>'");
+  await expect(demo.run(['--fast'], terminal)).rejects.toThrow("unknown option '--fast'");
   expect(await demo.run(['--help'], terminal)).toBe(0);
-  expect(out).toMatch(/^Usage: sameriver demo\n/);
+  expect(out).toMatch(/^Usage: sameriver demo /);
 });

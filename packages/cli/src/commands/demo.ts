@@ -1,10 +1,15 @@
+import { parseArgs } from 'node:util';
 import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
+import { usageErrorFrom } from './command.ts';
 
-const HELP = `Usage: sameriver demo
+const HELP = `Usage: sameriver demo [--load] [--targets FILE]
 
 Plays two incidents with real MCP servers and clients behind a load balancer, all on this machine and
 on free ports, and shows what they believe and what Same River says. Takes about half a minute.
+
+  --load          raise the load of a feed in steps instead, whose window shrinks when it is busy, and
+                  plot how often a reconnect is re-originated by load; takes about a minute
+  --targets FILE  write the addresses of /metrics there, for file_sd_configs of a Prometheus
 
 With OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP, such as http://localhost:4318 of Jaeger) the spans
 are sent there too.
@@ -17,14 +22,40 @@ export const demo: Command = {
   name: 'demo',
   summary: 'play two incidents with real MCP servers and clients',
   run: async (args, terminal) => {
-    const [first] = args;
-    if (first === '--help' || first === '-h') {
+    const { help, load, targets } = optionsOf(args);
+    if (help) {
       terminal.out(HELP);
       return 0;
     }
-    if (first !== undefined) throw new UsageError(`unknown argument ${JSON.stringify(first)}`);
-    // The SDKs that it plays with are not loaded for anything else.
+    // What they play with is not loaded for anything else.
+    if (load) {
+      const { runLoad } = await import('../demo/load/run-load.ts');
+      return await runLoad(terminal, targets);
+    }
     const { runDemo } = await import('../demo/run-demo.ts');
-    return await runDemo(terminal);
+    return await runDemo(terminal, targets);
   },
 };
+
+interface DemoOptions {
+  readonly help?: boolean;
+  readonly load?: boolean;
+  readonly targets?: string;
+}
+
+/** @throws UsageError */
+function optionsOf(args: readonly string[]): DemoOptions {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        load: { type: 'boolean' },
+        targets: { type: 'string' },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw usageErrorFrom(error);
+  }
+}

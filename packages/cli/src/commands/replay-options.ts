@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Role } from '@sameriver/core';
 import type { ClientName } from '../replay/clients/client.ts';
 import { CLIENT_NAMES } from '../replay/clients/create-client.ts';
-import { UsageError } from './command.ts';
+import { UsageError, usageErrorFrom } from './command.ts';
 
 export interface ReplayOptions {
   readonly files: readonly string[];
@@ -72,14 +72,8 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    // Node's messages go on with advice about "--" that helps nobody here.
-    const [message = ''] = String((error as Error).message).split('. ');
-    throw new UsageError(lowerFirst(message));
+    throw usageErrorFrom(error);
   }
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { writeTargets } from './targets.ts';
 import { DemoStuck, within } from './within.ts';
 
 /** A process of the demo: a program that knows nothing of Same River, started with one flag. */
@@ -24,23 +25,26 @@ interface Message {
   readonly port?: number;
   readonly text?: string;
   readonly message?: string;
+  readonly lost?: number;
 }
+
+type Program = 'mcp-server' | 'mcp-client' | 'feed-server' | 'feed-readers';
 
 /** Starts processes, and ends every one of them. */
 export interface Cast {
-  start(
-    service: string,
-    program: 'mcp-server' | 'mcp-client',
-    args: readonly string[],
-  ): Promise<Player>;
+  start(service: string, program: Program, args: readonly string[]): Promise<Player>;
   end(): Promise<void>;
 }
 
 const REGISTER = import.meta.resolve('@sameriver/node/register');
 
-/** @param endpoint Where they export their spans to. */
-export function createCast(endpoint: string): Cast {
+/**
+ * @param endpoint Where they export their spans to.
+ * @param targetsFile Where to write which ports Prometheus may scrape.
+ */
+export function createCast(endpoint: string, targetsFile?: string): Cast {
   const children = new Set<ChildProcess>();
+  const players: Player[] = [];
   return {
     start: async (service, program, args) => {
       const port = await freePort();
@@ -55,7 +59,10 @@ export function createCast(endpoint: string): Cast {
       );
       children.add(child);
       child.once('exit', () => children.delete(child));
-      return playedBy(child, service, port);
+      const player = playedBy(child, service, port);
+      players.push(player);
+      if (targetsFile !== undefined) writeTargets(targetsFile, players);
+      return player;
     },
     end: async () => {
       await Promise.all([...children].map(endOf));

@@ -14,21 +14,28 @@ export const LEVELS = ['low', 'elevated', 'high'] as const;
 const ALERTED =
   /^event_stream_(?:client|server)_(?:reconnects|reoriginations|missed_events)_total$/;
 
-/** Scrapes `/metrics` of each process, as Prometheus would. */
-export async function scrape(players: readonly Player[]): Promise<readonly Sample[]> {
+/**
+ * Scrapes `/metrics` of each process, as Prometheus would.
+ *
+ * @param wanted Which metrics to read.
+ */
+export async function scrape(
+  players: readonly Player[],
+  wanted: RegExp = ALERTED,
+): Promise<readonly Sample[]> {
   const pages = await Promise.all(
     players.map(async ({ service, metrics }) => {
       const response = await fetch(metrics);
-      return samplesOf(service, await response.text());
+      return samplesOf(service, await response.text(), wanted);
     }),
   );
   return pages.flat();
 }
 
-function samplesOf(service: string, page: string): Sample[] {
+function samplesOf(service: string, page: string, wanted: RegExp): Sample[] {
   return page.split('\n').flatMap((line) => {
     const [, metric = '', labels = '', value] = /^(\w+)\{(.*)\} (\S+)/.exec(line) ?? [];
-    if (!ALERTED.test(metric) || value === undefined) return [];
+    if (!wanted.test(metric) || value === undefined) return [];
     return [{ service, metric, labels: labelsOf(labels), value: Number(value) }];
   });
 }

@@ -3,6 +3,7 @@ import type { Terminal } from '../terminal.ts';
 import { reconnectsByLevel, scrape } from './counters.ts';
 import type { Expected } from './findings.ts';
 import { findingOf, wrongVerdicts } from './findings.ts';
+import { untilInterrupted } from './interruption.ts';
 import {
   FINDING_HEAD,
   findingRow,
@@ -15,31 +16,20 @@ import {
 import { overrunWindow, STEPS } from './short-window.ts';
 import type { Stage } from './stage.ts';
 import { setStage, WINDOW } from './stage.ts';
-import { DemoStuck } from './within.ts';
 import { CURSOR, LOST, resumeOnWrongInstance } from './wrong-instance.ts';
 
 const AS_EXPECTED = 0;
 const OTHERWISE = 1;
-const INTERRUPTED = 130;
 
 /** Plays both incidents and tells them; the exit status is 1 when a verdict is not the right one. */
-export async function runDemo(terminal: Terminal): Promise<number> {
+export async function runDemo(
+  terminal: Terminal,
+  targetsFile: string | undefined,
+): Promise<number> {
   terminal.out(introduction(terminal));
   const copyTo = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const stage = await setStage(copyTo);
-  const interruption = Promise.withResolvers<number>();
-  const interrupt = (): void => interruption.resolve(INTERRUPTED);
-  process.once('SIGINT', interrupt);
-  try {
-    return await Promise.race([play(stage, copyTo, terminal), interruption.promise]);
-  } catch (error) {
-    if (!(error instanceof DemoStuck)) throw error;
-    terminal.err(`${error.message}\n`);
-    return OTHERWISE;
-  } finally {
-    process.off('SIGINT', interrupt);
-    await stage.clear();
-  }
+  const stage = await setStage(copyTo, targetsFile);
+  return await untilInterrupted(() => play(stage, copyTo, terminal), stage.clear, terminal);
 }
 
 async function play(stage: Stage, copyTo: string | undefined, terminal: Terminal): Promise<number> {

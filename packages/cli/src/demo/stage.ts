@@ -34,11 +34,17 @@ export interface Listener extends Player {
   hasHeard(count: number): Promise<void>;
 }
 
-/** @param copyTo An OTLP endpoint that shall get all spans too. */
-export async function setStage(copyTo: string | undefined): Promise<Stage> {
+/**
+ * @param copyTo An OTLP endpoint that shall get all spans too.
+ * @param targetsFile Where to write which ports Prometheus may scrape.
+ */
+export async function setStage(
+  copyTo: string | undefined,
+  targetsFile: string | undefined,
+): Promise<Stage> {
   const inbox = await startSpanInbox(copyTo);
   const balancer = await startBalancer();
-  const cast = createCast(inbox.endpoint);
+  const cast = createCast(inbox.endpoint, targetsFile);
   const clear = async (): Promise<void> => {
     await cast.end();
     await Promise.all([balancer.close(), inbox.close()]);
