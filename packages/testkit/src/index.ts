@@ -1,4 +1,5 @@
 export { certificate } from './certificate.ts';
+export { debianPackage } from './debian-package.ts';
 export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
 export type { Loopback } from './loopback.ts';
@@ -12,6 +13,8 @@ export type { TapRecorder } from './recording-recorder.ts';
 export { RecordingRecorder } from './recording-recorder.ts';
 export type { RecordedExchange, TimelineStep } from './recording-timeline.ts';
 export { RecordingConnection, RecordingTimeline } from './recording-timeline.ts';
+export type { RedisServer, RedisServerOptions } from './redis-server.ts';
+export { freePort, redisServer } from './redis-server.ts';
 export type { NodeRun, NodeRunOptions } from './run-node.ts';
 export { runNode } from './run-node.ts';
 export type { SessionServer, SessionServerOptions } from './session-server.ts';
