@@ -6,6 +6,7 @@ import type {
   EventBudget,
   EventMode,
   LoadOptions,
+  MetricsMode,
 } from '@sameriver/telemetry';
 
 /** Options of `WebSocketInstrumentation`; each may be left out. All times are milliseconds. */
@@ -29,6 +30,11 @@ export interface WebSocketInstrumentationConfig
   readonly decisionTimeout?: number;
   /** How cursors and epochs leave the process. */
   readonly capture?: CaptureOptions;
+  /**
+   * Where metrics go. Default: to the registry that `@sameriver/prometheus` was given, where there
+   * is one, else to OpenTelemetry.
+   */
+  readonly metrics?: MetricsMode;
   /** Where moments (a gap, a disconnect) are told. Default `log`. */
   readonly events?: EventMode;
   /** How many of them one stream may tell. */

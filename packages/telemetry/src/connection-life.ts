@@ -98,5 +98,5 @@ export function stop(desk: Desk): void {
     live.memo.live = undefined;
   });
   desk.probe.stop();
-  desk.meters.stop();
+  desk.outlets.stop();
 }

@@ -4,9 +4,9 @@ import { createEventCounter } from './event-counter.ts';
 import type { Instruments } from './instruments.ts';
 import type { LoadProbe } from './load-probe.ts';
 import { createLoadProbe } from './load-probe.ts';
-import type { MeterBinding } from './meter-binding.ts';
-import { createMeterBinding } from './meter-binding.ts';
 import { ROLE_VALUES } from './names.ts';
+import type { Outlets } from './outlets.ts';
+import { createOutlets } from './outlets.ts';
 import { createProtocolLabels } from './protocol-names.ts';
 import type { ReplayWindows } from './replay-windows.ts';
 import { createReplayWindows } from './replay-windows.ts';
@@ -18,10 +18,12 @@ import type { Teller } from './teller.ts';
 import { createTeller } from './teller.ts';
 import type { TracerBinding } from './tracer-binding.ts';
 import { createTracerBinding } from './tracer-binding.ts';
+import type { Traces } from './traces.ts';
+import { createTraces } from './traces.ts';
 import type { CaptureOptions, RecorderOptions } from './types.ts';
 
 /** What the parts of a recorder share. */
-export interface Desk {
+export interface Desk extends Traces {
   readonly tally: Tally;
   readonly book: StreamBook;
   readonly counter: EventCounter;
@@ -29,7 +31,7 @@ export interface Desk {
   readonly probe: LoadProbe;
   readonly teller: Teller;
   readonly tracers: TracerBinding;
-  readonly meters: MeterBinding;
+  readonly outlets: Outlets;
   /** `undefined` while no meter provider is there. */
   instruments(): Instruments | undefined;
   /** Whether anything that is measured would leave the process. */
@@ -44,12 +46,6 @@ export interface Desk {
   stopped: boolean;
 }
 
-/**
- * One meter for all recorders of a process: their series have the same names, and a page of metrics
- * may not describe one name twice.
- */
-const METER = '@sameriver/telemetry';
-
 export function createDesk(options: RecorderOptions): Desk {
   const clock = options.now ?? (() => performance.now());
   const now = (): number => Math.trunc(clock());
@@ -59,19 +55,13 @@ export function createDesk(options: RecorderOptions): Desk {
   const labelOf = createProtocolLabels();
   const book = createStreamBook();
   const probe = createLoadProbe(openStreams, options.load, options.loadSource, failed);
-  const counter = createEventCounter(tally, labelOf, () => probe.read().level);
+  const outlets = createOutlets(options, { tally, refresh, failed });
+  const traces = createTraces(tally, outlets);
+  const counter = createEventCounter(tally, traces.tallyFor, labelOf, () => probe.read().level);
   const { roles = ROLE_VALUES, transport = 'sse' } = options;
   for (const role of roles) counter.expect(role, transport);
   const windows = createReplayWindows(tally, labelOf);
   const tracers = createTracerBinding(options);
-  const meters = createMeterBinding(
-    { ...options, name: METER },
-    {
-      tally,
-      refresh,
-      failed,
-    },
-  );
 
   function refresh(): void {
     try {
@@ -84,15 +74,16 @@ export function createDesk(options: RecorderOptions): Desk {
 
   return {
     tally,
+    ...traces,
     book,
     counter,
     windows,
     probe,
     teller: createTeller(options.events ?? 'log', now, options.eventBudget, failed),
     tracers,
-    meters,
-    instruments: meters.current,
-    exporting: () => meters.current() !== undefined || tracers.current() !== undefined,
+    outlets,
+    instruments: outlets.current,
+    exporting: () => outlets.current() !== undefined || tracers.current() !== undefined,
     now,
     capture: options.capture ?? {},
     markReoriginatedAsError: options.markReoriginatedAsError ?? false,

@@ -68,16 +68,17 @@ export function recordEnd(
 ): void {
   const instruments = desk.instruments();
   if (instruments === undefined) return;
+  const exemplar = desk.exemplarOf(live);
   const { role, protocol } = desk.counter.labelsOf(connection);
   if (live.phase === 'up') {
     const server = role === 'server';
     const metric = server ? METRIC_SERVER_CONNECTION_DURATION : METRIC_CLIENT_CONNECTION_DURATION;
     const seconds = (desk.now() - live.openedAt) / 1_000;
-    instruments.record(metric, [protocol, disconnectReason(end)], seconds);
+    instruments.record(metric, [protocol, disconnectReason(end)], seconds, exemplar);
   }
   for (const { verdict, replayed } of reports) {
     if (role !== 'server' || verdict === undefined || replayed === undefined) continue;
-    instruments.record(METRIC_SERVER_REPLAY_SIZE, [protocol], replayed);
+    instruments.record(METRIC_SERVER_REPLAY_SIZE, [protocol], replayed, exemplar);
   }
 }
 

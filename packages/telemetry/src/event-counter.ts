@@ -21,9 +21,13 @@ export interface EventCounter {
   countAll(open: ReadonlySet<StreamConnection>): void;
 }
 
-/** @param levelNow Load level for what repeats on a connection without a verdict. */
+/**
+ * @param tallyFor The tally, for what happened on one connection.
+ * @param levelNow Load level for what repeats on a connection without a verdict.
+ */
 export function createEventCounter(
   tally: Tally,
+  tallyFor: (live: LiveConnection) => Tally,
   labelOf: (profile: string) => string,
   levelNow: () => LoadLevel,
 ): EventCounter {
@@ -46,7 +50,7 @@ export function createEventCounter(
     const labels = expect(role, protocol);
     countEvents(tally, labels, events - live.events);
     const more = repeated - live.repeated;
-    if (more > 0) countDuplicates(tally, labels, live.level ?? levelNow(), more);
+    if (more > 0) countDuplicates(tallyFor(live), labels, live.level ?? levelNow(), more);
     live.events = events;
     live.repeated = repeated;
   }

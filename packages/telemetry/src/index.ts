@@ -1,5 +1,8 @@
 export type { MetricDefinition } from './metric-definitions.ts';
 export { METRICS } from './metric-definitions.ts';
+export type { CollectMetrics, Exemplar, MetricSeries, MetricSink } from './metric-sink.ts';
+export { addMetricSink } from './metric-sink.ts';
+export { countInstrumentationError } from './process-errors.ts';
 export { createRecorder } from './recorder.ts';
 export type { ReplayControl, ReplayOptions } from './replay-control.ts';
 export { replayControl } from './replay-control.ts';
@@ -20,6 +23,7 @@ export type {
   LoadOptions,
   LoadSource,
   LoopTimes,
+  MetricsMode,
   RecorderOptions,
   ReplayWindow,
   StreamRecorder,

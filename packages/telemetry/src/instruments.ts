@@ -1,15 +1,10 @@
-import type {
-  BatchObservableResult,
-  Histogram,
-  Meter,
-  MetricOptions,
-  Observable,
-} from '@opentelemetry/api';
-import { ValueType } from '@opentelemetry/api';
+import type { Meter } from '@opentelemetry/api';
 import { processWide } from '@sameriver/core';
+import { meterSink } from './meter-sink.ts';
 import type { MetricDefinition } from './metric-definitions.ts';
 import { METRICS } from './metric-definitions.ts';
-import type { Series, SeriesTable, Tally } from './tally.ts';
+import type { Exemplar, MetricSeries, MetricSink } from './metric-sink.ts';
+import type { SeriesTable, Tally } from './tally.ts';
 import { labelled } from './tally.ts';
 
 /** Something whose counts are exported. */
@@ -23,99 +18,82 @@ export interface MetricSource {
 
 export interface Instruments {
   /** @param labels Values in the order of `metric.attributes`. */
-  record(metric: MetricDefinition, labels: readonly string[], value: number): void;
+  record(
+    metric: MetricDefinition,
+    labels: readonly string[],
+    value: number,
+    exemplar?: Exemplar,
+  ): void;
+}
+
+export interface Attachment extends Instruments {
   /** The source is exported no longer. */
   detach(): void;
 }
 
 interface Hub {
+  readonly sink: MetricSink;
   readonly sources: Set<MetricSource>;
-  readonly histograms: ReadonlyMap<string, Histogram>;
-  start(): void;
-  stop(): void;
 }
 
 /**
- * Two sources on one meter (one recorder for each role, say) would observe the same series twice,
- * and the SDK would keep the last one; so a meter has one hub, which adds them up.
+ * Two sources on one meter or sink (one recorder for each role, say) would export the same series
+ * twice, and the SDK would keep the last one; so each has one hub, which adds them up.
  */
-const HUBS = processWide('meters', () => new WeakMap<Meter, Hub>());
+const HUBS = processWide('meters', () => new WeakMap<object, Hub>());
 
-export function attach(meter: Meter, source: MetricSource): Instruments {
-  const hub = HUBS.get(meter) ?? createHub(meter);
-  HUBS.set(meter, hub);
-  const { sources, histograms, start, stop } = hub;
-  if (sources.size === 0) start();
+/** Exports a source through a meter. */
+export function attach(meter: Meter, source: MetricSource): Attachment {
+  return join(meter, () => meterSink(meter), source);
+}
+
+/** Exports a source through a sink. */
+export function attachSink(sink: MetricSink, source: MetricSource): Attachment {
+  return join(sink, () => sink, source);
+}
+
+function join(key: object, create: () => MetricSink, source: MetricSource): Attachment {
+  const hub = HUBS.get(key) ?? { sink: create(), sources: new Set<MetricSource>() };
+  HUBS.set(key, hub);
+  const { sink, sources } = hub;
   sources.add(source);
+  if (sources.size === 1) sink.start(() => collect(sources));
   return {
-    record(metric, labels, value) {
+    record(metric, labels, value, exemplar) {
       try {
-        histograms.get(metric.name)?.record(value, labelled(metric, labels));
+        sink.record(metric, labelled(metric, labels), value, exemplar);
       } catch {
         source.failed();
       }
     },
     detach() {
-      if (sources.delete(source) && sources.size === 0) stop();
+      if (sources.delete(source) && sources.size === 0) sink.stop();
     },
   };
 }
 
-function createHub(meter: Meter): Hub {
-  const observables = new Map<MetricDefinition, Observable>();
-  const histograms = new Map<string, Histogram>();
+function collect(
+  sources: ReadonlySet<MetricSource>,
+): Map<MetricDefinition, Iterable<MetricSeries>> {
+  for (const source of sources) source.refresh();
+  const found = new Map<MetricDefinition, Iterable<MetricSeries>>();
   for (const metric of METRICS) {
-    if (metric.instrument === 'histogram') {
-      histograms.set(metric.name, meter.createHistogram(metric.name, optionsOf(metric)));
-    } else {
-      observables.set(metric, createObservable(meter, metric));
-    }
+    if (metric.instrument === 'histogram') continue;
+    const tables = [...sources].flatMap(({ tally }) => tally.tables.get(metric.name) ?? []);
+    found.set(metric, summed(tables));
   }
-  const sources = new Set<MetricSource>();
-  const observe = (result: BatchObservableResult): void => {
-    for (const source of sources) source.refresh();
-    for (const [metric, observable] of observables) {
-      const tables = [...sources].map(({ tally }) => tally.tables.get(metric.name));
-      for (const { value, attributes } of summed(tables)) {
-        result.observe(observable, value, attributes);
-      }
-    }
-  };
-  const instruments = [...observables.values()];
-  return {
-    sources,
-    histograms,
-    start: () => meter.addBatchObservableCallback(observe, instruments),
-    stop: () => meter.removeBatchObservableCallback(observe, instruments),
-  };
+  return found;
 }
 
-function createObservable(meter: Meter, metric: MetricDefinition): Observable {
-  const options = optionsOf(metric);
-  switch (metric.instrument) {
-    case 'updowncounter':
-      return meter.createObservableUpDownCounter(metric.name, options);
-    case 'gauge':
-      return meter.createObservableGauge(metric.name, options);
-    default:
-      return meter.createObservableCounter(metric.name, options);
-  }
-}
-
-function optionsOf({ description, unit, instrument, boundaries }: MetricDefinition): MetricOptions {
-  const options: MetricOptions = { description, unit };
-  if (instrument !== 'histogram') return { ...options, valueType: ValueType.INT };
-  return { ...options, advice: { explicitBucketBoundaries: [...boundaries] } };
-}
-
-function summed(tables: readonly (SeriesTable | undefined)[]): Iterable<Series> {
-  const [first, ...others] = tables.filter((table) => table !== undefined);
+function summed([first, ...others]: readonly SeriesTable[]): Iterable<MetricSeries> {
   if (first === undefined) return [];
   if (others.length === 0) return first.values();
-  const sums = new Map<string, Series>();
+  const sums = new Map<string, MetricSeries>();
   for (const table of [first, ...others]) {
-    for (const [key, { value, attributes }] of table) {
-      sums.set(key, { attributes, value: (sums.get(key)?.value ?? 0) + value });
+    for (const [key, { value, attributes, exemplar }] of table) {
+      const sum = sums.get(key);
+      const total = (sum?.value ?? 0) + value;
+      sums.set(key, { attributes, value: total, exemplar: exemplar ?? sum?.exemplar });
     }
   }
   return sums.values();

@@ -34,7 +34,7 @@ export function lose(
   { source, missed, reason }: Loss,
 ): void {
   const level = levelOf(desk, live);
-  countGap(desk.tally, desk.counter.labelsOf(connection), source, level, missed);
+  countGap(desk.tallyFor(live), desk.counter.labelsOf(connection), source, level, missed);
   if (missed !== 'unknown') live.missed += missed;
   desk.teller.tell(live, {
     name: EVENT_GAP,
@@ -86,6 +86,6 @@ export function loseTheRest(
     return;
   }
   const label = desk.counter.labelsOf(connection);
-  countMissed(desk.tally, label, source, levelOf(desk, live), more);
+  countMissed(desk.tallyFor(live), label, source, levelOf(desk, live), more);
   live.missed += more;
 }

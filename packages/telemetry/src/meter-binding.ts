@@ -1,6 +1,6 @@
 import type { MeterProvider } from '@opentelemetry/api';
 import { createNoopMeter, metrics } from '@opentelemetry/api';
-import type { Instruments, MetricSource } from './instruments.ts';
+import type { Attachment, Instruments, MetricSource } from './instruments.ts';
 import { attach } from './instruments.ts';
 
 /**
@@ -11,8 +11,14 @@ import { attach } from './instruments.ts';
  */
 const LATER = [0, 1_000, 10_000];
 
+/** Instrumentation scope of the meter. */
+export interface MeterScope {
+  readonly name: string;
+  readonly version?: string;
+}
+
 export interface MeterBinding {
-  /** Instruments of a provider that does something, or `undefined` while there is none. */
+  /** Instruments of a provider that does something, or `undefined` while none is there or wanted. */
   current(): Instruments | undefined;
   /** An explicit provider, which the global one does not replace later. */
   use(provider: MeterProvider): void;
@@ -20,30 +26,39 @@ export interface MeterBinding {
   stop(): void;
 }
 
+/** @param isWanted Asked each time; a meter that is wanted no longer is let go of. */
 export function createMeterBinding(
-  scope: { readonly name: string; readonly version?: string },
+  { name, version }: MeterScope,
   source: MetricSource,
+  isWanted: () => boolean,
 ): MeterBinding {
-  let bound: Instruments | undefined;
+  let explicit: MeterProvider | undefined;
+  let bound: Attachment | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** Threw at us once; its next failure would be the same. */
   let broken: MeterProvider | undefined;
 
-  function bind(provider: MeterProvider): void {
-    if (provider === broken) return;
+  /** @returns Whether the provider does something. */
+  function bind(provider: MeterProvider): boolean {
+    if (provider === broken) return false;
     try {
-      const meter = provider.getMeter(scope.name, scope.version);
-      if (meter === createNoopMeter()) return;
+      const meter = provider.getMeter(name, version);
+      if (meter === createNoopMeter()) return false;
       bound?.detach();
-      bound = attach(meter, source);
+      bound = isWanted() ? attach(meter, source) : undefined;
+      return true;
     } catch {
       broken = provider;
       source.failed();
+      return false;
     }
   }
 
   function current(): Instruments | undefined {
-    if (bound === undefined) bind(metrics.getMeterProvider());
+    if (!isWanted()) {
+      bound?.detach();
+      bound = undefined;
+    } else if (bound === undefined) bind(explicit ?? metrics.getMeterProvider());
     return bound;
   }
 
@@ -55,5 +70,11 @@ export function createMeterBinding(
   }
 
   lookAgain(0);
-  return { current, use: bind, stop: () => clearTimeout(timer) };
+  return {
+    current,
+    use(provider) {
+      if (bind(provider)) explicit = provider;
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

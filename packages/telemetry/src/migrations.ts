@@ -26,7 +26,8 @@ export function tellMigration(
 ): void {
   const { migration } = report;
   if (migration === undefined) return;
-  countMigration(desk.tally, desk.counter.labelsOf(connection).protocol, migration);
+  const { protocol } = desk.counter.labelsOf(connection);
+  countMigration(desk.tallyFor(live), protocol, migration);
   const attributes = (): Attributes => attributesOf(connection, report, migration);
   if (!live.migrated) {
     onSpans(live, desk.failed, () => addSpan(desk, connection, live, migration, attributes));

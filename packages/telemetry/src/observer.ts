@@ -64,7 +64,7 @@ function revise(desk: Desk, connection: StreamConnection, report: StreamReport):
   const { verdict } = report;
   if (live === undefined || verdict === undefined) return;
   const label = desk.counter.labelsOf(connection);
-  countReorigination(desk.tally, label, verdict, levelOf(desk, live));
+  countReorigination(desk.tallyFor(live), label, verdict, levelOf(desk, live));
   live.verdict = verdict;
   const attributes = attributesOf(desk, connection, report, undefined);
   // The connect span has ended by now; the HTTP span lives as long as the stream.
@@ -136,16 +136,18 @@ function judge(
   const counted = desk.counter.labelsOf(connection);
   const { role, protocol } = counted;
   const { classification } = verdict;
-  countVerdict(desk.tally, counted, verdict, load.level);
+  countVerdict(desk.tallyFor(live), counted, verdict, load.level);
   const instruments = desk.instruments();
+  const exemplar = desk.exemplarOf(live);
   const utilization = load.eventLoopUtilization;
   const labels = [protocol, classification, role];
-  instruments?.record(METRIC_RECONNECT_EVENT_LOOP_UTILIZATION, labels, utilization);
+  instruments?.record(METRIC_RECONNECT_EVENT_LOOP_UTILIZATION, labels, utilization, exemplar);
   if (live.level !== undefined) return load;
   live.level = load.level;
   if (role === 'client' && live.outageSince !== undefined) {
     const outage = (desk.now() - live.outageSince) / 1_000;
-    instruments?.record(METRIC_CLIENT_OUTAGE_DURATION, [protocol, classification], outage);
+    const ended = [protocol, classification];
+    instruments?.record(METRIC_CLIENT_OUTAGE_DURATION, ended, outage, exemplar);
   }
   return load;
 }

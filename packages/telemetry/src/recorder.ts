@@ -38,7 +38,7 @@ export function createRecorder(options: RecorderOptions): StreamRecorder {
     instrumentationError: (reason) => countError(desk.tally, reason),
     replayWindow: desk.windows.add,
     setTracer: desk.tracers.use,
-    setMeterProvider: contained(desk.meters.use),
+    setMeterProvider: contained(desk.outlets.use),
     setLogger: desk.teller.setLogger,
     disable: contained(() => stop(desk)),
   };

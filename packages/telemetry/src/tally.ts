@@ -1,9 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { MetricDefinition } from './metric-definitions.ts';
+import type { Exemplar } from './metric-sink.ts';
 
 export interface Series {
   readonly attributes: Attributes;
   value: number;
+  /** Of the last increase that had one. */
+  exemplar?: Exemplar;
 }
 
 /** Series of one instrument by their label values. */
@@ -15,7 +18,7 @@ export type SeriesTable = ReadonlyMap<string, Series>;
  */
 export interface Tally {
   /** @param labels Values in the order of `metric.attributes`. */
-  add(metric: MetricDefinition, labels: readonly string[], by: number): void;
+  add(metric: MetricDefinition, labels: readonly string[], by: number, exemplar?: Exemplar): void;
   set(metric: MetricDefinition, labels: readonly string[], value: number): void;
   /** Sets every series of an instrument to 0. */
   clear(metric: MetricDefinition): void;
@@ -41,8 +44,10 @@ export function createTally(): Tally {
 
   return {
     tables,
-    add(metric, labels, by) {
-      series(metric, labels).value += by;
+    add(metric, labels, by, exemplar) {
+      const one = series(metric, labels);
+      one.value += by;
+      if (exemplar !== undefined) one.exemplar = exemplar;
     },
     set(metric, labels, value) {
       series(metric, labels).value = value;
@@ -54,6 +59,11 @@ export function createTally(): Tally {
       tables.delete(metric.name);
     },
   };
+}
+
+/** The same tally; what is added to it leaves this exemplar on its series. */
+export function traced(tally: Tally, exemplar: Exemplar): Tally {
+  return { ...tally, add: (metric, labels, by) => tally.add(metric, labels, by, exemplar) };
 }
 
 /** Metric attributes of `labels`, whose order is that of `metric.attributes`. */

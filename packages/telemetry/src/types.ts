@@ -162,6 +162,12 @@ export interface StreamRecorder extends StreamObserver {
   disable(): void;
 }
 
+/**
+ * Where metrics go: to the OpenTelemetry SDK, to a registry of Prometheus that this process exposes
+ * (`@sameriver/prometheus`), or to both, under the same names.
+ */
+export type MetricsMode = 'otel' | 'prometheus' | 'both';
+
 export interface RecorderOptions {
   /** Instrumentation scope of spans. Metrics have one for all recorders of a process. */
   readonly name: string;
@@ -171,6 +177,8 @@ export interface RecorderOptions {
   /** The protocol of those series. Default `sse`. */
   readonly transport?: Transport;
   readonly capture?: CaptureOptions;
+  /** Default: `prometheus` as soon as there is such a registry, else `otel`. */
+  readonly metrics?: MetricsMode;
   /** Default `log`. */
   readonly events?: EventMode;
   /** Default: 10 at once, one more every 6 s. */

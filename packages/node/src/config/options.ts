@@ -65,6 +65,15 @@ const BY_MEMBER: { readonly [Key in DataKey]: readonly Option[] } = {
   identity: [
     option('identity', 'IDENTITY', identity, 'payload', 'what makes two deliveries one event (G2)'),
   ],
+  metrics: [
+    option(
+      'metrics',
+      'METRICS',
+      choice('otel', 'prometheus', 'both'),
+      'prometheus where this process exposes such a registry, else otel',
+      'where metrics go',
+    ),
+  ],
   events: [
     option(
       'events',

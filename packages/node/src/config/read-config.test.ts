@@ -64,6 +64,7 @@ describe('every option', () => {
     reconnectWindow: ['5000', 5000],
     decisionTimeout: ['250', 250],
     identity: ['json:/key, sse:id', ['json:/key', 'sse:id']],
+    metrics: ['prometheus', 'prometheus'],
     events: ['both', 'both'],
     'eventBudget.burst': ['3', 3],
     'eventBudget.interval': ['100', 100],
