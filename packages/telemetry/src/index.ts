@@ -1,6 +1,12 @@
 export type { MetricDefinition } from './metric-definitions.ts';
 export { METRICS } from './metric-definitions.ts';
-export type { CollectMetrics, Exemplar, MetricSeries, MetricSink } from './metric-sink.ts';
+export type {
+  CollectMetrics,
+  Exemplar,
+  MetricSeries,
+  MetricSink,
+  SeriesExemplar,
+} from './metric-sink.ts';
 export { addMetricSink } from './metric-sink.ts';
 export { countInstrumentationError } from './process-errors.ts';
 export { createRecorder } from './recorder.ts';

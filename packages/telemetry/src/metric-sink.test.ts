@@ -147,10 +147,12 @@ describe('exemplars', () => {
       .findLast(({ kind }) => kind === SpanKind.CLIENT)!
       .spanContext();
     const increased = one.series(REORIGINATIONS).filter(({ value }) => value > 0);
-    expect(increased.map(({ exemplar }) => exemplar)).toEqual([{ traceId, spanId }]);
+    expect(increased.map(({ exemplar }) => exemplar)).toMatchObject([
+      { traceId, spanId, value: 1 },
+    ]);
     expect(one.recorded).toContainEqual([
       'event_stream.reconnect.event_loop_utilization',
-      { traceId, spanId },
+      expect.objectContaining({ traceId, spanId }),
     ]);
   });
 

@@ -6,6 +6,13 @@ import type { MetricDefinition } from './metric-definitions.ts';
 export interface Exemplar {
   readonly traceId: string;
   readonly spanId: string;
+  /** Seconds since the epoch. */
+  readonly timestamp: number;
+}
+
+export interface SeriesExemplar extends Exemplar {
+  /** The increase itself. */
+  readonly value: number;
 }
 
 export interface MetricSeries {
@@ -13,7 +20,7 @@ export interface MetricSeries {
   readonly attributes: Attributes;
   readonly value: number;
   /** Of the last increase. */
-  readonly exemplar?: Exemplar | undefined;
+  readonly exemplar?: SeriesExemplar | undefined;
 }
 
 /** Brings everything that is counted up to date and hands it out, the counts of one name once. */

@@ -1,12 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { MetricDefinition } from './metric-definitions.ts';
-import type { Exemplar } from './metric-sink.ts';
+import type { Exemplar, SeriesExemplar } from './metric-sink.ts';
 
-export interface Series {
+interface Series {
   readonly attributes: Attributes;
   value: number;
   /** Of the last increase that had one. */
-  exemplar?: Exemplar;
+  exemplar?: SeriesExemplar;
 }
 
 /** Series of one instrument by their label values. */
@@ -47,7 +47,7 @@ export function createTally(): Tally {
     add(metric, labels, by, exemplar) {
       const one = series(metric, labels);
       one.value += by;
-      if (exemplar !== undefined) one.exemplar = exemplar;
+      if (exemplar !== undefined) one.exemplar = { ...exemplar, value: by };
     },
     set(metric, labels, value) {
       series(metric, labels).value = value;

@@ -17,7 +17,9 @@ export function createTraces(tally: Tally, outlets: Outlets): Traces {
   function exemplarOf({ memo: { spanContext } }: LiveConnection): Exemplar | undefined {
     if (spanContext === undefined || !outlets.keepExemplars()) return undefined;
     const { traceId, spanId, traceFlags } = spanContext;
-    return (traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : { traceId, spanId };
+    return (traceFlags & TraceFlags.SAMPLED) === 0
+      ? undefined
+      : { traceId, spanId, timestamp: Date.now() / 1_000 };
   }
 
   return {
