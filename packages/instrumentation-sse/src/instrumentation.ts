@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { InstrumentationModuleDefinition } from '@opentelemetry/instrumentation';
-import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import {
+  InstrumentationBase,
+  InstrumentationNodeModuleDefinition,
+} from '@opentelemetry/instrumentation';
 import type { StopTap, StreamRecorder, Taps } from '@sameriver/telemetry';
-import { createRecorder, startTaps } from '@sameriver/telemetry';
+import { createRecorder, httpFronts, startTaps } from '@sameriver/telemetry';
 import { startClientTap } from './client/client-tap.ts';
-import { httpModuleDefinitions } from './client/http-modules.ts';
 import { startServerTap } from './server/server-tap.ts';
 import type { SseInstrumentationConfig } from './types.ts';
 import { visibility } from './visibility.ts';
@@ -79,4 +81,10 @@ export class SseInstrumentation extends InstrumentationBase<SseInstrumentationCo
     recorder.setLogger(this.logger);
     return recorder;
   }
+}
+
+function httpModuleDefinitions(): InstrumentationNodeModuleDefinition[] {
+  return httpFronts.map(
+    ({ name, patch }) => new InstrumentationNodeModuleDefinition(name, ['*'], patch),
+  );
 }

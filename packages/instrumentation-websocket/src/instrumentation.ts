@@ -1,12 +1,15 @@
 import { createRequire } from 'node:module';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { InstrumentationModuleDefinition } from '@opentelemetry/instrumentation';
-import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import {
+  InstrumentationBase,
+  InstrumentationNodeModuleDefinition,
+} from '@opentelemetry/instrumentation';
 import type { StopTap, StreamRecorder, Taps } from '@sameriver/telemetry';
-import { createRecorder, startTaps } from '@sameriver/telemetry';
+import { createRecorder, httpFronts, startTaps } from '@sameriver/telemetry';
 import { startClientTap } from './client/client-tap.ts';
-import { httpModuleDefinitions } from './client/http-front.ts';
 import { undiciModuleDefinition } from './client/undici-classes.ts';
+import { addLoadedCopies } from './loaded-copies.ts';
 import { startServerTap } from './server/server-tap.ts';
 import type { WebSocketInstrumentationConfig } from './types.ts';
 import { visibility } from './visibility.ts';
@@ -50,6 +53,7 @@ export class WebSocketInstrumentation extends InstrumentationBase<WebSocketInstr
     if (this._stopTaps !== undefined) return;
     const config = this.getConfig();
     this._recorder ??= this._createRecorder(config);
+    addLoadedCopies();
     this._stopTaps = startTaps('websocket', TAPS, config, this._recorder);
     for (const line of visibility(config)) this._diag.debug(line);
   }
@@ -84,4 +88,10 @@ export class WebSocketInstrumentation extends InstrumentationBase<WebSocketInstr
     recorder.setLogger(this.logger);
     return recorder;
   }
+}
+
+function httpModuleDefinitions(): InstrumentationNodeModuleDefinition[] {
+  return httpFronts.map(
+    ({ name, patch }) => new InstrumentationNodeModuleDefinition(name, ['*'], patch),
+  );
 }

@@ -116,6 +116,14 @@ describe.each(LINES)('on Node %i', { timeout: 120_000 }, (line) => {
     expect(await run(line, program(hooks, REQUIRE, socketIo))).toEqual(BOTH_ENDS);
   });
 
+  test('an ES module that imports ws is followed without a loader hook, loaded before or after', async () => {
+    for (const hooks of [HOOKS['without a loader hook'], "await import('ws');"]) {
+      expect(await run(line, program(hooks, IMPORT, exchange('ws', 'ws')))).toEqual(BOTH_ENDS);
+      expect(await run(line, program(hooks, IMPORT, exchange('ws', 'ws7')))).toEqual(BOTH_ENDS);
+    }
+    expect(await run(line, program('', IMPORT, socketIo))).toEqual(BOTH_ENDS);
+  });
+
   test.each(['with the asynchronous loader hook', 'with synchronous hooks'] as const)(
     'an ES module that imports ws is followed %s',
     async (way) => {

@@ -1,5 +1,8 @@
-import { InstrumentationNodeModuleDefinition } from '@opentelemetry/instrumentation';
-import { Watched } from './watched.ts';
+import {
+  InstrumentationNodeModuleDefinition,
+  InstrumentationNodeModuleFile,
+} from '@opentelemetry/instrumentation';
+import { Watched } from '@sameriver/telemetry';
 import type { WsClass, WsWatcher } from './ws-patch.ts';
 import { patchSender, patchServer, patchWebSocket } from './ws-patch.ts';
 
@@ -20,12 +23,43 @@ const sockets = new Watched<object, WsWatcher>(patchWebSocket);
 const senders = new Watched<object, WsWatcher>(patchSender);
 const servers = new Watched<object, WsWatcher>(patchServer);
 
+// An ES module that imports `ws` gets classes out of these files, which load one another by `require`.
+const FILES = ['websocket.js', 'websocket-server.js', 'sender.js'] as const;
+
 /** Tells of every copy of `ws` that the process loads from now on. */
 export function wsModuleDefinition(): InstrumentationNodeModuleDefinition {
-  return new InstrumentationNodeModuleDefinition('ws', VERSIONS, (exports: WsExports) => {
+  const add = (exports: WsExports): WsExports => {
     addWsCopy(exports);
     return exports;
-  });
+  };
+  const files = FILES.map(
+    (file) =>
+      new InstrumentationNodeModuleFile(
+        `ws/lib/${file}`,
+        VERSIONS,
+        (exports: unknown) => {
+          addWsFile(file, exports);
+          return exports;
+        },
+        nothingToUndo,
+      ),
+  );
+  return new InstrumentationNodeModuleDefinition('ws', VERSIONS, add, undefined, files);
+}
+
+// Who stops watching puts the prototypes back.
+function nothingToUndo(): void {}
+
+/**
+ * @param file Name of a file below `lib` of a copy of `ws`.
+ * @param exports What it exports: one class.
+ */
+export function addWsFile(file: string, exports: unknown): void {
+  const prototype = typeof exports === 'function' ? exports.prototype : undefined;
+  if (prototype === undefined) return;
+  if (file === 'websocket.js') sockets.add(prototype);
+  else if (file === 'sender.js') senders.add(prototype);
+  else if (file === 'websocket-server.js') servers.add(prototype);
 }
 
 /** @param exports What `require('ws')` or `import('ws')` gave. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Method, Original } from '@sameriver/telemetry';
+import { hide, Interposed, standBefore } from '@sameriver/telemetry';
 import type { FollowedSocket } from './followed-socket.ts';
-import { Interposed } from './interposed.ts';
-import type { Method, Original } from './patch.ts';
-import { hide, standBefore } from './patch.ts';
 import { noteFrame, noteSend } from './sent-messages.ts';
 
 /** A class of one copy of `ws`. */

@@ -1,6 +1,6 @@
 import { diag, trace } from '@opentelemetry/api';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
-import type { SseInstrumentationConfig } from '@sameriver/instrumentation-sse';
+import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import { apiGlobals, isSdkRegistered } from './api-globals.ts';
 import { complain } from './complain.ts';
 import type { SdkMode } from './config/switches.ts';
@@ -8,11 +8,11 @@ import { logAsAsked } from './debug-log.ts';
 import { createInstrumentations } from './instrumentations.ts';
 import { loadOwn } from './lazy.ts';
 import type { startOwnSdk } from './own-sdk.ts';
-import { isDisabled, processState } from './process-state.ts';
+import { processState } from './process-state.ts';
 
 export interface Start {
   readonly sdk: SdkMode;
-  readonly config: SseInstrumentationConfig;
+  readonly config: WebSocketInstrumentationConfig;
 }
 
 /** Switches the instrumentation on, with an SDK of ours behind it where the application has none. */
@@ -22,10 +22,11 @@ export function begin({ sdk, config }: Start): void {
   const silence = logAsAsked();
   const state = processState();
   state.begun = true;
-  const unwanted = state.handedOut || isDisabled('sse', process.env);
+  const { handedOut } = state;
   const create = (): Instrumentation[] => {
-    const instrumentations = unwanted ? [] : createInstrumentations(config);
-    tell(instrumentations.length === 0 ? 'event streams: not followed' : 'event streams: followed');
+    const instrumentations = handedOut ? [] : createInstrumentations(config);
+    const names = instrumentations.map(({ instrumentationName }) => instrumentationName);
+    tell(names.length === 0 ? 'no stream is followed' : `followed by ${names.join(' and ')}`);
     silence();
     return instrumentations;
   };

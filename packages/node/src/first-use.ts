@@ -1,6 +1,6 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 
-/** Whether a message says that the process serves, or reads or is about to read an event stream. */
+/** Whether a message says that the process serves, or that it opens or reads a stream. */
 type Sign = (message: never) => boolean;
 
 interface RequestMessage {
@@ -29,12 +29,15 @@ const SIGNS: Readonly<Record<string, Sign>> = {
   'http.client.response.finish': ({ response }: ResponseMessage) => isStream(response.headers),
 };
 
+/** In the headers of a request for an event stream, and in those of a WebSocket's handshake. */
+const STREAM_WORDS = ['text/event-stream', 'last-event-id', 'sec-websocket-key'];
+
 const LISTEN = 'tracing:net.server.listen:asyncStart';
 
 /**
  * Calls back once, when the process first does what there is to observe: a server listens or is
- * asked, an event stream is asked for or answered. At a request it does so before anybody else
- * hears of that request, so that who is started by it sees the first one already.
+ * asked, an event stream is asked for or answered, a WebSocket is opened. At a request it does so before
+ * anybody else hears of that request, so that who is started by it sees the first one already.
  */
 export function atFirstUse(begin: () => void): void {
   const undo: Array<() => void> = [];
@@ -93,7 +96,7 @@ function holds(sign: Sign, message: unknown): boolean {
 
 function asksForStream(headers: unknown): boolean {
   const text = flat(headers);
-  return text.includes('text/event-stream') || text.includes('last-event-id');
+  return STREAM_WORDS.some((word) => text.includes(word));
 }
 
 function isStream(headers: unknown): boolean {

@@ -1,7 +1,6 @@
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import type { Profile } from '@sameriver/core';
 import { ShapeError, validateProfile } from '@sameriver/core';
-import type { SseInstrumentationConfig } from '@sameriver/instrumentation-sse';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
 import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
@@ -9,6 +8,8 @@ import { complain } from './complain.ts';
 import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
 import { isDisabled, processState } from './process-state.ts';
+
+const OURS = ['sse', 'websocket'] as const;
 
 /**
  * The instrumentations of Same River, for an SDK that the application makes by hand:
@@ -30,8 +31,7 @@ export function getInstrumentations(
   const { env } = process;
   const problems: string[] = [];
   const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
-  const wanted = (['sse', 'websocket'] as const).filter((name) => !isDisabled(name, env));
-  if (disabled === true || wanted.length === 0) return [];
+  if (disabled === true || OURS.every((name) => isDisabled(name, env))) return [];
   const state = processState();
   if (state.begun) {
     complain(
@@ -42,16 +42,19 @@ export function getInstrumentations(
   state.handedOut = true;
   const read = readConfig(config, { env, cwd: process.cwd() });
   for (const problem of [...problems, ...read.problems]) complain(problem);
-  // One configuration for both, so that they share their timelines: a stream may move (M1).
-  const sound = soundConfig(read.config);
-  return wanted.map((name) =>
-    name === 'sse' ? new SseInstrumentation(sound) : new WebSocketInstrumentation(sound),
-  );
+  return createInstrumentations(read.config);
 }
 
-/** What `register` begins with: no module hook of its reaches the libraries of WebSockets. */
-export function createInstrumentations(config: SseInstrumentationConfig): Instrumentation[] {
-  return [new SseInstrumentation(soundConfig(config))];
+/**
+ * @param config As it was read from every place where options stand.
+ * @returns Those that are not switched off.
+ */
+export function createInstrumentations(config: WebSocketInstrumentationConfig): Instrumentation[] {
+  // One configuration for both, so that they share their timelines: a stream may move (M1).
+  const sound = soundConfig(config);
+  return OURS.filter((name) => !isDisabled(name, process.env)).map((name) =>
+    name === 'sse' ? new SseInstrumentation(sound) : new WebSocketInstrumentation(sound),
+  );
 }
 
 function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const REGISTER = '@sameriver/node/register';
 const READ = 'dropped\nread\n';
+/** The close codes of both WebSockets, and the profile that says where their numbers stand. */
+const MOVED_ON = '1006\n1000\n';
+const TASKS = { SAMERIVER_CONFIG_FILE: 'ws-tasks.json' };
 
 let collector: OtlpCollector;
 
@@ -33,8 +36,8 @@ function judged(name: string) {
   return named(name).filter((span) => span.attributes['event_stream.classification'] !== undefined);
 }
 
-function expectOneVerdictAtEachEnd(): void {
-  for (const name of ['sse connect', 'sse accept']) {
+function expectOneVerdictAtEachEnd(transport: 'sse' | 'websocket' = 'sse'): void {
+  for (const name of [`${transport} connect`, `${transport} accept`]) {
     expect(named(name)).toHaveLength(2);
     expect(judged(name).map(({ attributes }) => attributes)).toMatchObject([FORGOTTEN]);
   }
@@ -50,15 +53,15 @@ function services(): unknown[] {
   return [...new Set(collector.spans.map(({ resource }) => resource['service.name']))];
 }
 
-describe('one flag judges the streams of an application that knows nothing of it', () => {
-  const binaries: Array<readonly [string, string]> = ([22, 24, 26] as const).map((line) => [
-    String(line),
-    nodeBinary(line),
-  ]);
-  const floor = nodeFloorBinary();
-  if (floor !== undefined) binaries.unshift(['22.15', floor]);
+const BINARIES: Array<readonly [string, string]> = ([22, 24, 26] as const).map((line) => [
+  String(line),
+  nodeBinary(line),
+]);
+const floor = nodeFloorBinary();
+if (floor !== undefined) BINARIES.unshift(['22.15', floor]);
 
-  for (const [line, binary] of binaries) {
+describe('one flag judges the streams of an application that knows nothing of it', () => {
+  for (const [line, binary] of BINARIES) {
     for (const flag of ['--import', '--require']) {
       for (const app of ['app.mjs', 'app.cjs']) {
         for (const client of ['fetch', 'http']) {
@@ -75,6 +78,64 @@ describe('one flag judges the streams of an application that knows nothing of it
       }
     }
   }
+});
+
+describe('so does it judge the WebSockets of ws and of the runtime, with no hook of the module loader', () => {
+  for (const [line, binary] of BINARIES) {
+    for (const flag of ['--import', '--require']) {
+      for (const app of ['app-ws.mjs', 'app-ws.cjs']) {
+        for (const client of ['ws', 'global']) {
+          test(`Node ${line}, ${flag}, ${app}, opened by ${client}`, async () => {
+            const result = await runNode([flag, REGISTER, app], {
+              cwd: FIXTURES,
+              env: { ...collector.env, ...TASKS, APP_CLIENT: client },
+              binary,
+            });
+            expect(result).toEqual({ code: 0, signal: null, stdout: MOVED_ON, stderr: '' });
+            expectOneVerdictAtEachEnd('websocket');
+          });
+        }
+      }
+    }
+  }
+
+  test.each([
+    ['in the application', ['--import', REGISTER, 'app-ws-with-sdk.mjs']],
+    ['imported before', ['--import', './sdk.mjs', '--import', REGISTER, 'app-ws.mjs']],
+    ['imported after', ['--import', REGISTER, '--import', './sdk.mjs', 'app-ws.mjs']],
+    ['required before', ['--require', './sdk.cjs', '--require', REGISTER, 'app-ws.cjs']],
+    ['required after', ['--require', REGISTER, '--require', './sdk.cjs', 'app-ws.cjs']],
+    ['of the 2.x line', ['--require', './sdk-2.cjs', '--import', REGISTER, 'app-ws.cjs']],
+  ])('and an SDK of the application gets them: %s', async (_, args) => {
+    const result = await run(args, TASKS);
+    expect(result).toEqual({ code: 0, signal: null, stdout: MOVED_ON, stderr: '' });
+    expectOneVerdictAtEachEnd('websocket');
+    expect(services()).toEqual(['application']);
+  });
+
+  test('ws may also be imported when the instrumentation runs already', async () => {
+    const env = { ...TASKS, SAMERIVER_SDK: 'on' };
+    const result = await run(['--import', REGISTER, 'app-ws-late.mjs'], env);
+    expect(result).toEqual({ code: 0, signal: null, stdout: MOVED_ON, stderr: '' });
+    expectOneVerdictAtEachEnd('websocket');
+  });
+
+  test('both ends stand in one trace, the span of the handshake below the attempt', async () => {
+    await run(['--import', REGISTER, 'app-ws.mjs'], TASKS);
+    const [connect] = judged('websocket connect');
+    const [accept] = judged('websocket accept');
+    expect(accept?.traceId).toBe(connect?.traceId);
+    const handshakes = named('GET').filter(({ parentSpanId }) => parentSpanId === connect?.spanId);
+    expect(handshakes).toMatchObject([{ kind: 3 }]);
+    expect(named('stream connect')).toHaveLength(1);
+  });
+
+  test('OTEL_NODE_DISABLED_INSTRUMENTATIONS=websocket leaves them alone', async () => {
+    const env = { ...TASKS, OTEL_NODE_DISABLED_INSTRUMENTATIONS: 'websocket' };
+    const { stdout } = await run(['--import', REGISTER, 'app-ws.mjs'], env);
+    expect(stdout).toBe(MOVED_ON);
+    expect(named('websocket connect')).toEqual([]);
+  });
 });
 
 describe('an SDK of our own', () => {

@@ -1,3 +1,9 @@
+export { headerLookup, isNamed, textIn } from './header-lookup.ts';
+export type { HttpCaller, HttpProtocol, RequestFunction } from './http-front.ts';
+export { addHttpCaller, httpFronts, standBeforeHttp } from './http-front.ts';
+export { activeHttpSpan } from './http-span.ts';
+export { httpAttributes, splitTarget } from './http-target.ts';
+export { Interposed } from './interposed.ts';
 export type { MetricDefinition } from './metric-definitions.ts';
 export { METRICS } from './metric-definitions.ts';
 export type {
@@ -8,11 +14,14 @@ export type {
   SeriesExemplar,
 } from './metric-sink.ts';
 export { addMetricSink } from './metric-sink.ts';
+export type { Method, Original } from './patch.ts';
+export { hide, standBefore } from './patch.ts';
 export { countInstrumentationError } from './process-errors.ts';
 export { createRecorder } from './recorder.ts';
 export type { ReplayControl, ReplayOptions } from './replay-control.ts';
 export { replayControl } from './replay-control.ts';
 export { StreamSpanProcessor } from './span-processor.ts';
+export { subscribeAll } from './subscribe-all.ts';
 export type { AskedRequest, StartTap, StopTap, TapHost, Taps } from './tap.ts';
 export type { TapOptions } from './taps.ts';
 export { startTaps } from './taps.ts';
@@ -34,3 +43,4 @@ export type {
   ReplayWindow,
   StreamRecorder,
 } from './types.ts';
+export { Watched } from './watched.ts';

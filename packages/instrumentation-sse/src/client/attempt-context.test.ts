@@ -15,13 +15,13 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { StopTap } from '@sameriver/telemetry';
+import { standBeforeHttp } from '@sameriver/telemetry';
 import type { Loopback } from '@sameriver/testkit';
 import { loopback, RecordingRecorder, RecordingTimeline } from '@sameriver/testkit';
 import * as undici6 from 'undici6';
 import * as undici8 from 'undici8';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startClientTap } from './client-tap.ts';
-import { httpModuleDefinitions } from './http-modules.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
@@ -92,8 +92,7 @@ function startTap(): StopTap {
 }
 
 function standInFront(): void {
-  const definition = httpModuleDefinitions().find(({ name }) => name === 'http');
-  definition?.patch?.(http);
+  standBeforeHttp('http:');
 }
 
 function httpSpans(): ReadableSpan[] {

@@ -1,6 +1,5 @@
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { headerLookup } from '../headers.ts';
-import { splitTarget } from './target.ts';
+import { headerLookup, splitTarget } from '@sameriver/telemetry';
 
 /** The members of the options of `http.request` that say where it goes. */
 interface HttpOptions {

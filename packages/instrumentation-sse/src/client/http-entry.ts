@@ -2,14 +2,13 @@ import type { ClientRequest } from 'node:http';
 import type { Context } from '@opentelemetry/api';
 import { context, trace } from '@opentelemetry/api';
 import type { StreamRequest } from '@sameriver/core';
+import type { HttpCaller, HttpProtocol, RequestFunction } from '@sameriver/telemetry';
+import { addHttpCaller, httpAttributes } from '@sameriver/telemetry';
 import type { Attempts } from './attempts.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import { requestArguments } from './http-arguments.ts';
-import type { HttpCaller, HttpProtocol, RequestFunction } from './http-modules.ts';
-import { addCaller } from './http-modules.ts';
 import { interestIn } from './interest.ts';
 import type { Redirects } from './redirects.ts';
-import { httpAttributes } from './target.ts';
 
 interface EnteredAttempt {
   readonly stream: FollowedStream;
@@ -38,7 +37,7 @@ export class HttpEntry implements HttpCaller {
   constructor(attempts: Attempts, redirects: Redirects) {
     this.#attempts = attempts;
     this.#redirects = redirects;
-    this.#remove = addCaller(this);
+    this.#remove = addHttpCaller('sse', this);
   }
 
   stop(): void {

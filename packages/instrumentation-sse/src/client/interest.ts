@@ -1,4 +1,4 @@
-import { headerLookup, isNamed, textIn } from '../headers.ts';
+import { headerLookup, isNamed, textIn } from '@sameriver/telemetry';
 
 /**
  * What the tap wants of a request, judged by its head alone.

@@ -1,7 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { headerLookup } from '../headers.ts';
-import { splitTarget } from './target.ts';
+import { headerLookup, splitTarget } from '@sameriver/telemetry';
 
 /** @param request Its headers may still change until it is sent; they are read when asked for. */
 export function streamRequestOf(request: ClientRequest): StreamRequest {

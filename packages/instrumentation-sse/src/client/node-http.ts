@@ -1,12 +1,15 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Context } from '@opentelemetry/api';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import {
+  activeHttpSpan,
+  httpAttributes,
+  standBeforeHttp,
+  subscribeAll,
+} from '@sameriver/telemetry';
 import type { Attempts } from './attempts.ts';
-import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import { HttpEntry } from './http-entry.ts';
-import { standInFrontLate } from './http-modules.ts';
-import { activeHttpSpan } from './http-span.ts';
 import type { Interest } from './interest.ts';
 import { carriesEventStream, interestIn, isRedirect, mayContinue } from './interest.ts';
 import { followBody, unwatchRequest, watchRequest } from './node-http-carriers.ts';
@@ -15,7 +18,6 @@ import { requestHeaders, responseHeaders, streamRequestOf } from './node-http-re
 import type { Redirects } from './redirects.ts';
 import { createRedirects } from './redirects.ts';
 import { streamOn } from './stand-in.ts';
-import { httpAttributes } from './target.ts';
 
 /** A request whose answer decides whether it is followed. */
 interface Undecided {
@@ -115,7 +117,7 @@ export class NodeHttpTap {
     if (watched && !this.#attempts.wants(asked)) return undefined;
     const httpSpan = activeHttpSpan();
     // Its span is made already, above ours. From the next request on it shall be below.
-    if (httpSpan !== undefined) standInFrontLate(request.protocol);
+    if (httpSpan !== undefined) standBeforeHttp(request.protocol);
     return this.#attempts.open(request, asked, {
       context: context.active(),
       attributes: httpAttributes(asked.method, asked.origin),

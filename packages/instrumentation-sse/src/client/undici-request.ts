@@ -1,8 +1,7 @@
 import type { StreamRequest } from '@sameriver/core';
-import { headerLookup, isNamed, textIn } from '../headers.ts';
+import { headerLookup, isNamed, splitTarget, textIn } from '@sameriver/telemetry';
 import type { Interest } from './interest.ts';
 import { interestIn, isHandshake } from './interest.ts';
-import { splitTarget } from './target.ts';
 
 /** The members of undici's request (5 to 8) that the tap reads. */
 export interface UndiciRequest {

@@ -1,9 +1,8 @@
 import type { Context } from '@opentelemetry/api';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
-import { headerLookup } from '../headers.ts';
+import { headerLookup, httpAttributes, subscribeAll } from '@sameriver/telemetry';
 import type { Attempts } from './attempts.ts';
 import { followChunks } from './body-chunks.ts';
-import { subscribeAll } from './channels.ts';
 import type { FollowedStream } from './followed-stream.ts';
 import type { Interest } from './interest.ts';
 import { carriesEventStream, isRedirect, mayAnnounceMove, mayContinue } from './interest.ts';
@@ -14,7 +13,6 @@ import { createRedirects } from './redirects.ts';
 import type { SentBody } from './sent-body.ts';
 import { keepSentBody } from './sent-body.ts';
 import { streamOn } from './stand-in.ts';
-import { httpAttributes } from './target.ts';
 import type { UndiciRequest, UndiciResponse } from './undici-request.ts';
 import { interestOf, streamRequestOf } from './undici-request.ts';
 

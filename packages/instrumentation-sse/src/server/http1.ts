@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse as Response } from 'node:http';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
-import { headerLookup } from '../headers.ts';
+import { headerLookup } from '@sameriver/telemetry';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import type { Method, Originals } from './patch.ts';

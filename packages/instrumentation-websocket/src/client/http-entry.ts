@@ -2,12 +2,11 @@ import type { ClientRequest } from 'node:http';
 import type { Context } from '@opentelemetry/api';
 import { context, trace } from '@opentelemetry/api';
 import type { StreamRequest } from '@sameriver/core';
+import type { HttpCaller, HttpProtocol, RequestFunction } from '@sameriver/telemetry';
+import { addHttpCaller, httpAttributes } from '@sameriver/telemetry';
 import type { FollowedSocket } from '../followed-socket.ts';
 import type { Sockets } from '../sockets.ts';
-import type { HttpCaller, RequestFunction } from './http-front.ts';
-import { addCaller } from './http-front.ts';
 import { handshakeIn } from './http-request.ts';
-import { httpAttributes } from './target.ts';
 
 interface Entered {
   /** `undefined`: the handshake is not to be followed. */
@@ -38,14 +37,19 @@ export class HttpEntry implements HttpCaller {
   constructor(sockets: Sockets, continued: (request: StreamRequest) => FollowedSocket | undefined) {
     this.#sockets = sockets;
     this.#continued = continued;
-    this.#remove = addCaller(this);
+    this.#remove = addHttpCaller('websocket', this);
   }
 
   stop(): void {
     this.#remove();
   }
 
-  call(original: RequestFunction, self: unknown, args: unknown[]): ClientRequest {
+  call(
+    _protocol: HttpProtocol,
+    original: RequestFunction,
+    self: unknown,
+    args: unknown[],
+  ): ClientRequest {
     // `get` may call `request`, and each of them may be wrapped more than once.
     if (this.#entered !== undefined) return original.apply(self, args);
     const asked = this.#sockets.safely(() => handshakeIn(args));

@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { StreamRequest } from '@sameriver/core';
-import { headerLookup, isHandshake } from '../headers.ts';
-import { splitTarget } from './target.ts';
+import { headerLookup, splitTarget } from '@sameriver/telemetry';
+import { isHandshake } from '../is-handshake.ts';
 
 /** @param request Its headers are read when they are asked for. */
 export function handshakeOf(request: ClientRequest): StreamRequest {

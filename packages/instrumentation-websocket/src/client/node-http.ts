@@ -2,20 +2,23 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Context } from '@opentelemetry/api';
 import { context } from '@opentelemetry/api';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
+import {
+  activeHttpSpan,
+  headerLookup,
+  httpAttributes,
+  standBeforeHttp,
+  subscribeAll,
+} from '@sameriver/telemetry';
 import type { FollowedSocket } from '../followed-socket.ts';
-import { headerLookup, isHandshake } from '../headers.ts';
+import { isHandshake } from '../is-handshake.ts';
 import type { Sockets } from '../sockets.ts';
 import { watchWs } from '../ws-copies.ts';
 import type { WsSocket } from '../ws-patch.ts';
 import { tellStatus } from './answered-span.ts';
-import { subscribeAll } from './channels.ts';
 import { errorTypeOf } from './error-type.ts';
 import { HttpEntry } from './http-entry.ts';
-import { standInFrontLate } from './http-front.ts';
 import { handshakeOf } from './http-request.ts';
-import { activeHttpSpan } from './http-span.ts';
 import { Redirects } from './redirects.ts';
-import { httpAttributes } from './target.ts';
 import { unwatch, watchRequest } from './watch-request.ts';
 
 interface Asked {
@@ -86,7 +89,7 @@ export class NodeHttpTap {
     if (continued !== undefined) return continued;
     const httpSpan = activeHttpSpan();
     // Its span is made already, above ours. From the next handshake on it shall be below.
-    if (httpSpan !== undefined) standInFrontLate(request.protocol);
+    if (httpSpan !== undefined) standBeforeHttp(request.protocol);
     return this.#sockets.open(request, asked, {
       context: context.active(),
       attributes: httpAttributes(asked.method, asked.origin),

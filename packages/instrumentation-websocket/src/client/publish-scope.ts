@@ -2,8 +2,7 @@ import type { Channel } from 'node:diagnostics_channel';
 import { channel } from 'node:diagnostics_channel';
 import type { Context } from '@opentelemetry/api';
 import { context } from '@opentelemetry/api';
-import { standBefore } from '../patch.ts';
-import { Watched } from '../watched.ts';
+import { standBefore, Watched } from '@sameriver/telemetry';
 
 /** Must not throw. `undefined` leaves the context as it is. */
 type Enter = (message: unknown) => Context | undefined;

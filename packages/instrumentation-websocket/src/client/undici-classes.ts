@@ -1,9 +1,11 @@
-import { InstrumentationNodeModuleDefinition } from '@opentelemetry/instrumentation';
+import {
+  InstrumentationNodeModuleDefinition,
+  InstrumentationNodeModuleFile,
+} from '@opentelemetry/instrumentation';
+import type { Method } from '@sameriver/telemetry';
+import { hide, standBefore, Watched } from '@sameriver/telemetry';
 import type { FollowedSocket } from '../followed-socket.ts';
-import type { Method } from '../patch.ts';
-import { hide, standBefore } from '../patch.ts';
 import { noteSend } from '../sent-messages.ts';
-import { Watched } from '../watched.ts';
 
 const VERSIONS = ['>=6 <9'];
 
@@ -48,15 +50,33 @@ const classes = new Watched<object, WebSocketWatcher>((prototype, watchers) => {
   };
 });
 
+interface WebSocketExports {
+  readonly WebSocket?: WebSocketClass;
+}
+
 /** Tells of every copy of npm's undici that the process loads from now on. */
 export function undiciModuleDefinition(): InstrumentationNodeModuleDefinition {
-  interface Undici {
-    readonly WebSocket?: WebSocketClass;
-  }
-  return new InstrumentationNodeModuleDefinition('undici', VERSIONS, (exports: Undici) => {
+  const add = (exports: WebSocketExports): WebSocketExports => {
     if (exports.WebSocket !== undefined) addWebSocketClass(exports.WebSocket);
     return exports;
-  });
+  };
+  // Also for an ES module that imports it: its main file loads this one by `require`.
+  const file = new InstrumentationNodeModuleFile(
+    'undici/lib/web/websocket/websocket.js',
+    VERSIONS,
+    add,
+    nothingToUndo,
+  );
+  return new InstrumentationNodeModuleDefinition('undici', VERSIONS, add, undefined, [file]);
+}
+
+// Who stops watching puts the prototypes back.
+function nothingToUndo(): void {}
+
+/** @param exports What the file of undici's WebSocket exports. */
+export function addUndiciFile(_file: string, exports: unknown): void {
+  const { WebSocket } = exports as WebSocketExports;
+  if (typeof WebSocket === 'function') addWebSocketClass(WebSocket);
 }
 
 /** @param found Its instances send events to themselves by `dispatchEvent`. */

@@ -1,16 +1,20 @@
 import { context } from '@opentelemetry/api';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
+import type { Method, Original } from '@sameriver/telemetry';
+import {
+  headerLookup,
+  httpAttributes,
+  Interposed,
+  splitTarget,
+  subscribeAll,
+} from '@sameriver/telemetry';
 import type { FollowedSocket } from '../followed-socket.ts';
-import { headerLookup, isHandshake } from '../headers.ts';
-import { Interposed } from '../interposed.ts';
-import type { Method, Original } from '../patch.ts';
+import { isHandshake } from '../is-handshake.ts';
 import type { Sockets } from '../sockets.ts';
 import { tellStatus } from './answered-span.ts';
-import { subscribeAll } from './channels.ts';
 import { errorTypeOf } from './error-type.ts';
 import { PendingHandshakes } from './pending-handshakes.ts';
 import { scopePublications } from './publish-scope.ts';
-import { httpAttributes, splitTarget } from './target.ts';
 import type { WebSocketLike } from './undici-classes.ts';
 import { addWebSocketClass, follow, followedAs, watchWebSockets } from './undici-classes.ts';
 

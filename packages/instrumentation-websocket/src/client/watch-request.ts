@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Method, Original } from '@sameriver/telemetry';
+import { Interposed } from '@sameriver/telemetry';
 import type { FollowedSocket } from '../followed-socket.ts';
-import { Interposed } from '../interposed.ts';
-import type { Method, Original } from '../patch.ts';
 
 /** Hears that the server has changed the protocol. */
 export interface Upgrade {

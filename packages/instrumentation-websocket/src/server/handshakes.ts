@@ -4,7 +4,7 @@ import type { Attributes, Context } from '@opentelemetry/api';
 import { context, propagation, trace } from '@opentelemetry/api';
 import type { StreamRequest } from '@sameriver/core';
 import type { FollowedSocket } from '../followed-socket.ts';
-import { isHandshake } from '../headers.ts';
+import { isHandshake } from '../is-handshake.ts';
 import type { Sockets } from '../sockets.ts';
 import type { WsSocket } from '../ws-patch.ts';
 import type { ResponseHead } from './response-head.ts';

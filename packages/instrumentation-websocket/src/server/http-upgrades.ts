@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { standBefore } from '../patch.ts';
-import { Watched } from '../watched.ts';
+import { standBefore, Watched } from '@sameriver/telemetry';
 
 /** Must not throw. */
 type Hear = (request: IncomingMessage, socket: Duplex) => void;

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { HeaderLookup } from '@sameriver/core';
-import { Interposed } from '../interposed.ts';
-import type { Method, Original } from '../patch.ts';
+import type { Method, Original } from '@sameriver/telemetry';
+import { Interposed } from '@sameriver/telemetry';
 
 /** The answer to a handshake, as it was written to the socket. */
 export interface ResponseHead {

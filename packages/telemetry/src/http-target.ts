@@ -1,6 +1,6 @@
-/** Where a handshake goes, as two parts that joined are its URL. */
+/** Where a request goes, as two parts that joined are its URL. */
 export interface Target {
-  /** `http:` or `https:`, as for every other request. */
+  /** `http:` or `https:`, also for the handshake of a WebSocket. */
   readonly origin: string;
   /** Path and query exactly as sent. */
   readonly target: string;

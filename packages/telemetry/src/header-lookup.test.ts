@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headerLookup } from './headers.ts';
+import { headerLookup } from './header-lookup.ts';
 
 test.each([
   ['a list of strings', ['X-One', 'a', 'x-two', 'b', 'X-ONE', 'c']],

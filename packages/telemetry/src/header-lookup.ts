@@ -14,7 +14,9 @@ export function headerLookup(headers: unknown): HeaderLookup {
   const byName = headers as Readonly<Record<string, unknown>>;
   return (name) => {
     for (const key of Object.keys(byName)) {
-      if (key.length === name.length && key.toLowerCase() === name) return textIn(byName[key]);
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const value = byName[key];
+      return value === undefined || value === null ? undefined : textIn(value);
     }
     return undefined;
   };
