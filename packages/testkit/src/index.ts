@@ -2,6 +2,8 @@ export { certificate } from './certificate.ts';
 export { debianPackage } from './debian-package.ts';
 export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
+export type { JaegerBinary, JaegerServer, RunningCollector } from './jaeger-server.ts';
+export { jaegerBinary, jaegerServer, startCollector } from './jaeger-server.ts';
 export type { Loopback } from './loopback.ts';
 export { loopback } from './loopback.ts';
 export type { NodeLine } from './node-lines.ts';

@@ -1,0 +1,103 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './redis-server.ts';
+
+const BUILD = fileURLToPath(new URL('../../../.ci/jaeger.mjs', import.meta.url));
+
+/** The binary of Jaeger v2, which is an OpenTelemetry Collector too; or why there is none. */
+export type JaegerBinary =
+  | { readonly binary: string; readonly absent?: never }
+  | {
+      readonly binary?: never;
+      readonly absent: string;
+      /** Whether there is a Go that it could be built with. */
+      readonly go?: boolean;
+    };
+
+/** Looks whether `.ci/jaeger.mjs` has built Jaeger; builds nothing itself. */
+export function jaegerBinary(): JaegerBinary {
+  const { stdout } = spawnSync(process.execPath, [BUILD, '--cached'], { encoding: 'utf8' });
+  return JSON.parse(stdout) as JaegerBinary;
+}
+
+/** A program that runs until it is closed. */
+export interface RunningCollector {
+  /** What it has written so far. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a configuration with the binary of Jaeger.
+ *
+ * @param config Path of the YAML.
+ * @param env What its `${env:…}` stand for.
+ * @throws Error with its log when it ends before it is ready.
+ */
+export async function startCollector(
+  binary: string,
+  config: string,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningCollector> {
+  const child = spawn(binary, ['--config', config], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  let log = '';
+  const ready = new Promise<void>((resolve) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+      if (log.includes('Everything is ready')) resolve();
+    });
+  });
+  const failed = ended.then(() => {
+    throw new Error(`${config} ended before it was ready:\n${log.slice(-4_000)}`);
+  });
+  failed.catch(() => {});
+  await Promise.race([ready, failed]);
+  return {
+    log: () => log,
+    close: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A Jaeger of the test's own on the loopback interface, everything in memory. */
+export interface JaegerServer extends RunningCollector {
+  /** Where spans are sent by OTLP over HTTP, without the path. */
+  readonly otlp: string;
+  /** Host and port for OTLP over gRPC. */
+  readonly otlpGrpc: string;
+  /** Base URL of pages and query API. */
+  readonly query: string;
+}
+
+const RECIPE = fileURLToPath(new URL('../../../docs/recipes/jaeger/', import.meta.url));
+
+/** Starts Jaeger as `docs/recipes` configures it, on free ports. */
+export async function jaegerServer(binary: string): Promise<JaegerServer> {
+  const [query, queryGrpc, otlp, otlpGrpc] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+  ]);
+  const running = await startCollector(binary, `${RECIPE}config.yaml`, {
+    JAEGER_HOST: '127.0.0.1',
+    JAEGER_QUERY_PORT: String(query),
+    JAEGER_QUERY_GRPC_PORT: String(queryGrpc),
+    JAEGER_OTLP_PORT: String(otlp),
+    JAEGER_OTLP_GRPC_PORT: String(otlpGrpc),
+    JAEGER_UI_CONFIG: `${RECIPE}ui.json`,
+  });
+  return {
+    ...running,
+    otlp: `http://127.0.0.1:${otlp}`,
+    otlpGrpc: `127.0.0.1:${otlpGrpc}`,
+    query: `http://127.0.0.1:${query}`,
+  };
+}
