@@ -16,6 +16,15 @@ export type {
   StreamTimeline,
   Transport,
 } from './connection.ts';
+export { readContinuity } from './continuity.ts';
+export type {
+  Continuity,
+  ContinuityFacts,
+  ContinuityStatus,
+  FoundCursor,
+  ResetReason,
+} from './continuity-field.ts';
+export { describeContinuity, writeContinuity } from './continuity-field.ts';
 export type { Evidence, FirstEvent, PayloadUnderId } from './evidence.ts';
 export type { BinaryDecoder } from './messages.ts';
 export type {

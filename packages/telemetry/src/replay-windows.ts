@@ -2,6 +2,7 @@ import {
   METRIC_SERVER_REPLAY_WINDOW_LIMIT,
   METRIC_SERVER_REPLAY_WINDOW_USAGE,
 } from './metric-definitions.ts';
+import { processWindows } from './process-windows.ts';
 import type { Tally } from './tally.ts';
 import type { ReplayWindow } from './types.ts';
 
@@ -19,7 +20,7 @@ export function createReplayWindows(
 
   function fullest(): Map<string, ReplayWindow> {
     const found = new Map<string, ReplayWindow>();
-    for (const read of readers) {
+    for (const read of [...readers, ...processWindows]) {
       const window = read();
       if (window === undefined) continue;
       const label = labelOf(window.protocol ?? 'sse');

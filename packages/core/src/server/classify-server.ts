@@ -16,8 +16,10 @@ export interface Declared {
   readonly cursor: 'kept' | 'older_than_kept' | 'unknown';
   /** Positions lost, where the store can count them. */
   readonly missed: Count;
-  /** The first event written is the cursor's successor in the store. */
-  readonly replaysSuccessor: boolean;
+  /** Id of the cursor's successor in the store, where the store told it. */
+  readonly next?: string | undefined;
+  /** Nothing was stored after the cursor: any live event is its successor. */
+  readonly isHead?: boolean;
 }
 
 /** Everything a server knows, at one moment, about one resume request that it answers. */
@@ -107,8 +109,9 @@ function v6IdReused({ first }: ServerEvidence): Finding {
   return first?.payload === 'other' ? reoriginated('id_reused') : undefined;
 }
 
-function v7StoreReplayed({ declared }: ServerEvidence): Finding {
-  return declared?.cursor === 'kept' && declared.replaysSuccessor
+function v7StoreReplayed({ declared, first }: ServerEvidence): Finding {
+  if (declared?.cursor !== 'kept' || first?.id === undefined) return undefined;
+  return declared.isHead === true || first.id === declared.next
     ? { classification: 'resumed', reason: 'store_replayed' }
     : undefined;
 }

@@ -11,9 +11,11 @@ export function declaredBy(
 ): Declared | undefined {
   if (continuity === undefined) return undefined;
   const reason = continuity.get('reason');
-  if (continuity.get('status') === 'reset' && (reason === 'unknown-id' || reason === 'other-gen')) {
-    return { cursor: 'unknown', missed: 'unknown', replaysSuccessor: false };
+  const status = continuity.get('status');
+  if (status === 'reset' && (reason === 'unknown-id' || reason === 'other-gen')) {
+    return { cursor: 'unknown', missed: 'unknown' };
   }
+  if (status === 'resumed' && continuity.get('from') === cursor) return kept(continuity, cursor);
   const oldest = continuity.get('oldest');
   const relation = typeof oldest === 'string' ? relate(choices, cursor, oldest) : undefined;
   const beyond = relation && distanceFromWanted(relation);
@@ -23,6 +25,12 @@ export function declaredBy(
   return {
     cursor: 'older_than_kept',
     missed: countable ? Number(beyond) : 'unknown',
-    replaysSuccessor: false,
   };
+}
+
+/** `next` is the successor; the newest position equal to the cursor says that there is none yet. */
+function kept(continuity: ContinuityMembers, cursor: string): Declared {
+  const next = continuity.get('next');
+  const isHead = next === undefined && continuity.get('newest') === cursor;
+  return { cursor: 'kept', missed: 0, isHead, ...(typeof next === 'string' && { next }) };
 }

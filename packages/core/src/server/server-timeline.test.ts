@@ -212,18 +212,25 @@ describe('a server judges its own answers', () => {
     expect(verdicts(server)).toEqual([['reoriginated', 'id_reused', 'unknown']]);
   });
 
-  it('V7: a store that knows the cursor vouches for the successor', async () => {
-    const { classifyServer } = await import('./classify-server.ts');
-    const verdict = classifyServer({
-      phase: 'open',
-      refusal: undefined,
-      declared: { cursor: 'kept', missed: 0, replaysSuccessor: true },
-      wantedIndex: undefined,
-      unseen: 'nowhere',
-      logLength: 0,
-      first: { id: '6', relation: undefined, index: undefined, payload: 'not_remembered' },
-    });
-    expect(verdict).toEqual({ classification: 'resumed', reason: 'store_replayed' });
+  const AT_5 = 'status=resumed, gen="g", from="5"';
+  it.each([
+    ['V7: a store that knows the cursor vouches for its successor', `${AT_5}, next="8"`, '8'],
+    ['V7: at the head of the log any live event is the successor', `${AT_5}, newest="5"`, '9'],
+  ])('%s', (_, field, id) => {
+    const server = new Server();
+    write(server.resume('5', { answer: { 'stream-continuity': field } }), id);
+    expect(verdicts(server)).toEqual([['resumed', 'store_replayed', 0]]);
+  });
+
+  it.each([
+    ['another event than the promised one comes first', `${AT_5}, next="8"`],
+    ['the store names no successor and no end of its log', AT_5],
+    ['the promise is for another cursor', 'status=resumed, gen="g", from="4", next="9"'],
+    ['nothing is promised', 'status=unknown, gen="g", received="5", newest="5"'],
+  ])('V7: proves nothing where %s', (_, field) => {
+    const server = new Server();
+    write(server.resume('5', { answer: { 'stream-continuity': field } }), '9');
+    expect(verdicts(server)).toEqual([['unverifiable', 'cursor_unknown_here', 'unknown']]);
   });
 
   it('V8: the event that was written right after the cursor is written again', () => {
