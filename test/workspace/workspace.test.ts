@@ -10,12 +10,14 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   '@sameriver/telemetry': ['@sameriver/core'],
   '@sameriver/instrumentation-sse': ['@sameriver/core', '@sameriver/telemetry'],
   '@sameriver/instrumentation-websocket': ['@sameriver/core', '@sameriver/telemetry'],
+  '@sameriver/instrumentation-mcp': ['@sameriver/core', '@sameriver/telemetry'],
   '@sameriver/prometheus': ['@sameriver/core', '@sameriver/telemetry'],
   '@sameriver/node': [
     '@sameriver/core',
     '@sameriver/telemetry',
     '@sameriver/instrumentation-sse',
     '@sameriver/instrumentation-websocket',
+    '@sameriver/instrumentation-mcp',
     '@sameriver/prometheus',
   ],
   sameriver: [
