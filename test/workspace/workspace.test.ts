@@ -7,6 +7,7 @@ import { publishedPackages, ROOT, readJson } from './manifests.ts';
 // The arrows of the architecture: what a package of ours may import from its neighbours.
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   '@sameriver/core': [],
+  '@sameriver/guard': ['@sameriver/core'],
   '@sameriver/telemetry': ['@sameriver/core'],
   '@sameriver/instrumentation-sse': ['@sameriver/core', '@sameriver/telemetry'],
   '@sameriver/instrumentation-websocket': ['@sameriver/core', '@sameriver/telemetry'],
@@ -22,6 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   sameriver: [
     '@sameriver/core',
+    '@sameriver/guard',
     '@sameriver/telemetry',
     '@sameriver/instrumentation-sse',
     '@sameriver/instrumentation-websocket',

@@ -4,6 +4,12 @@ import type { Count, Verdict } from './verdict.ts';
 export type Transport = 'sse' | 'websocket';
 export type Role = 'client' | 'server';
 
+/** Where a stream was left, as somebody kept it who outlived the timeline that saw it. */
+export interface HeldPosition {
+  readonly cursor: string | undefined;
+  readonly epoch: string | undefined;
+}
+
 /** Case-insensitive: callers pass lower-case names. Repeated headers are joined with `, `. */
 export type HeaderLookup = (name: string) => string | undefined;
 
@@ -20,6 +26,11 @@ export interface StreamRequest {
   readonly body?: () => unknown;
   /** The object that reconnects by itself (an EventSource, a transport), when the tap knows it (L2a). */
   readonly client?: object;
+  /**
+   * Makes the request a reconnect, with or without a cursor. What this timeline has seen of the
+   * stream itself comes first.
+   */
+  readonly held?: HeldPosition;
 }
 
 /**

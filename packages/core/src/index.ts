@@ -4,6 +4,7 @@ export { classifyReconnect } from './classify-reconnect.ts';
 export type {
   ConnectionEnd,
   HeaderLookup,
+  HeldPosition,
   InStreamFinding,
   MessageCounter,
   MessageData,
@@ -49,6 +50,8 @@ export { createServerTimeline } from './server/server-timeline.ts';
 export { ShapeError } from './shape.ts';
 export type { JoinedTimeline, TimelineMember } from './shared-timeline.ts';
 export { joinTimeline } from './shared-timeline.ts';
+export { SseScanner } from './sse/scanner.ts';
+export type { SseScannerOptions, SseSink } from './sse/sink.ts';
 export type { TimelineOptions } from './timeline/client-timeline.ts';
 export { createClientTimeline } from './timeline/client-timeline.ts';
 export type { Identity } from './timeline/engine.ts';

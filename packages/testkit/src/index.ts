@@ -4,6 +4,8 @@ export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
 export type { JaegerBinary, JaegerServer, RunningCollector } from './jaeger-server.ts';
 export { jaegerBinary, jaegerServer, startCollector } from './jaeger-server.ts';
+export type { LogBehaviour, LogEvent, LogServer } from './log-server.ts';
+export { logServer } from './log-server.ts';
 export type { Loopback } from './loopback.ts';
 export { loopback } from './loopback.ts';
 export type { NodeLine } from './node-lines.ts';

@@ -1,4 +1,4 @@
-import type { HeaderLookup, StreamRequest, Transport } from '../connection.ts';
+import type { HeaderLookup, HeldPosition, StreamRequest, Transport } from '../connection.ts';
 
 /** A request as long as its connection may need it; headers are copied, they belong to the caller. */
 export interface RequestFacts {
@@ -11,6 +11,7 @@ export interface RequestFacts {
   readonly headers: ReadonlyMap<string, string>;
   readonly body: (() => unknown) | undefined;
   readonly client: object | undefined;
+  readonly held: HeldPosition | undefined;
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -28,6 +29,7 @@ export function factsOf(request: StreamRequest, names: readonly string[]): Reque
     headers: copyHeaders(names, request.header),
     body: request.body,
     client: request.client,
+    held: request.held,
   };
 }
 

@@ -64,7 +64,9 @@ export class Seat {
     this.stream = stream;
     this.#cursor = cursor;
     this.previous = found.previous ?? this.previous;
-    this.isReconnect = found.reconnect;
+    this.isReconnect = found.reconnect || request.held !== undefined;
+    stream.main.lastId ??= request.held?.cursor;
+    stream.main.heldEpoch ??= request.held?.epoch;
     if (stream !== before || !this.#carries) this.#lookForMove(request, stream);
     return stream;
   }

@@ -1,0 +1,133 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { loopback } from './loopback.ts';
+
+/** One event of a log that is served as server-sent events. */
+export interface LogEvent {
+  readonly id: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What a server says in its `Stream-Continuity` header, and what it does. */
+export interface LogBehaviour {
+  /** Name of the log; another one after a restart that lost it. */
+  gen: string;
+  /** Events at the front that are no longer there. */
+  evicted: number;
+  /** `echo`: the cursor is named as the resume point where it is. `none`: no header at all. */
+  stamp: 'echo' | 'none';
+  /** The cursor is ignored: the whole log comes, or only what happens from now on. */
+  ignoresCursor: false | 'replays all' | 'live only';
+  /** Answers with this status instead of a stream. */
+  status: number | undefined;
+}
+
+/** A log behind `GET /feed`, whose events are numbered from 1 and which continues after a cursor. */
+export interface LogServer {
+  readonly url: string;
+  readonly behaviour: LogBehaviour;
+  readonly log: readonly LogEvent[];
+  /** The cursor of each request so far. */
+  readonly cursors: ReadonlyArray<string | undefined>;
+  append(...data: readonly Readonly<Record<string, unknown>>[]): void;
+  /** The log is gone, and another one begins. */
+  restart(gen: string): void;
+  /** Breaks every connection in the middle. */
+  cut(): void;
+  /** Resolves when so many requests have come in all. */
+  untilAsked(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws Error of `node:net` when the loopback interface cannot be listened on. */
+export async function logServer(): Promise<LogServer> {
+  const behaviour: LogBehaviour = {
+    gen: 'g1',
+    evicted: 0,
+    stamp: 'echo',
+    ignoresCursor: false,
+    status: undefined,
+  };
+  const log: LogEvent[] = [];
+  const cursors: Array<string | undefined> = [];
+  const readers = new Set<ServerResponse>();
+  let waiting: Array<() => void> = [];
+  const server = await loopback((request, response) => {
+    const cursor = cursorOf(request);
+    cursors.push(cursor);
+    answer(response, { behaviour, log, cursor });
+    if (response.writableEnded === false) readers.add(response);
+    response.on('close', () => readers.delete(response));
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  });
+  return {
+    url: `${server.origin}/feed`,
+    behaviour,
+    log,
+    cursors,
+    append: (...all) => {
+      for (const data of all) {
+        const event = { id: log.length + 1, data };
+        log.push(event);
+        for (const reader of readers) reader.write(frameOf(event));
+      }
+    },
+    restart: (gen) => {
+      log.length = 0;
+      Object.assign(behaviour, { gen, evicted: 0 });
+    },
+    cut: () => {
+      for (const reader of readers) reader.destroy();
+      readers.clear();
+    },
+    untilAsked: async (count) => {
+      while (cursors.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    close: server.close,
+  };
+}
+
+interface Answer {
+  readonly behaviour: LogBehaviour;
+  readonly log: readonly LogEvent[];
+  readonly cursor: string | undefined;
+}
+
+function answer(response: ServerResponse, { behaviour, log, cursor }: Answer): void {
+  const { status, stamp, ignoresCursor, evicted } = behaviour;
+  if (status !== undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  const after = ignoresCursor || cursor === undefined ? 0 : Number(cursor);
+  const isThere = cursor !== undefined && after >= evicted && after <= log.length;
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    ...(stamp === 'echo' && { 'stream-continuity': stampOf(behaviour, log, cursor, isThere) }),
+  });
+  response.flushHeaders();
+  if (ignoresCursor === 'live only') return;
+  for (const event of log.slice(Math.max(after, evicted))) response.write(frameOf(event));
+}
+
+function stampOf(
+  { gen, evicted, ignoresCursor }: LogBehaviour,
+  { length }: readonly LogEvent[],
+  cursor: string | undefined,
+  isThere: boolean,
+): string {
+  const says = [`gen="${gen}"`, `oldest="${evicted + 1}"`, `newest="${length}"`, 'dense'];
+  if (cursor !== undefined) says.push(`received="${cursor}"`);
+  if (isThere && !ignoresCursor) says.push(`status=resumed, from="${cursor}"`);
+  return says.join(', ');
+}
+
+function cursorOf({ headers }: IncomingMessage): string | undefined {
+  const cursor = headers['last-event-id'];
+  return typeof cursor === 'string' ? cursor : undefined;
+}
+
+function frameOf({ id, data }: LogEvent): string {
+  return `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}
