@@ -1,8 +1,9 @@
 import { EVENT, ID, RETRY } from './cut-line.ts';
+import { finishHash, mixWord, NO_LINES } from './hash32.ts';
 import { KeptText } from './kept-text.ts';
 import { LastEventId } from './last-event-id.ts';
 import { digitsValue } from './line-bytes.ts';
-import { PayloadHash } from './payload-hash.ts';
+import { hashLine, LineHash } from './line-hash.ts';
 import type { SseScannerOptions } from './sink.ts';
 import { decodeUtf8 } from './utf8.ts';
 
@@ -13,7 +14,9 @@ const NO_DATA = -1;
 /** What is known of the block that a scanner reads: the meaning of its fields, without the framing. */
 export class SseBlock {
   readonly #id: LastEventId = new LastEventId();
-  readonly #hash: PayloadHash | undefined;
+  readonly #hashes: boolean;
+  #payload = NO_LINES;
+  #cutLine: LineHash | undefined = undefined;
   readonly #maxData: number;
   #kept: KeptText | undefined;
   #keepNext: boolean;
@@ -25,7 +28,7 @@ export class SseBlock {
 
   protected constructor(options: SseScannerOptions) {
     const { payload = 'hash', keep = false, maxData = DEFAULT_MAX_DATA } = options;
-    this.#hash = payload === 'hash' ? new PayloadHash() : undefined;
+    this.#hashes = payload === 'hash';
     this.#maxData = maxData;
     this.#keepNext = keep;
     this.#kept = keep ? new KeptText(maxData) : undefined;
@@ -71,7 +74,7 @@ export class SseBlock {
 
   /** An integer in 1..2^31-1 that is equal for equal data, however it was cut; 0 if there is none. */
   get payloadTag(): number {
-    return this.hasData && this.#hash !== undefined ? this.#hash.tag() : 0;
+    return this.hasData && this.#hashes ? finishHash(this.#payload) : 0;
   }
 
   /** The data, while text is kept and the data is not longer than `maxData`. */
@@ -107,23 +110,20 @@ export class SseBlock {
   /** Takes bytes[from..to) of a data line: all of its value, or the next part. */
   protected takeData(bytes: Uint8Array, from: number, to: number): void {
     this.#dataLength += to - from;
-    if (this.#hash !== undefined) this.#hash.part(bytes, from, to);
+    if (this.#hashes) this.#cut().part(bytes, from, to);
     if (this.#kept !== undefined) this.#kept.append(bytes, from, to);
   }
 
   protected endDataLine(): void {
+    if (this.#hashes) this.#addLine(this.#cut().end());
     this.#dataLength += 1;
-    if (this.#hash !== undefined) this.#hash.endLine();
     if (this.#kept !== undefined) this.#kept.endLine();
   }
 
   /** Takes a data line that lies in one chunk as a whole. */
   protected takeDataLine(bytes: Uint8Array, from: number, to: number): void {
+    if (this.#hashes) this.#addLine(hashLine(bytes, from, to));
     this.#dataLength += to - from + 1;
-    if (this.#hash !== undefined) {
-      this.#hash.part(bytes, from, to);
-      this.#hash.endLine();
-    }
     if (this.#kept !== undefined) {
       this.#kept.append(bytes, from, to);
       this.#kept.endLine();
@@ -170,10 +170,8 @@ export class SseBlock {
 
   /** Forgets what the block brought, but for the cursor. */
   protected clearBlock(): void {
-    if (this.#dataLength !== NO_DATA) {
-      this.#dataLength = NO_DATA;
-      if (this.#hash !== undefined) this.#hash.begin();
-    }
+    this.#dataLength = NO_DATA;
+    this.#payload = NO_LINES;
     this.#otherLines = false;
     if (this.#keepNext || this.#kept !== undefined) this.#clearText();
   }
@@ -183,9 +181,19 @@ export class SseBlock {
     this.#id.store();
   }
 
-  /** Forgets the id of a block that will not end. */
-  protected dropId(): void {
+  /** Forgets the id and the cut line of a block that will not end. */
+  protected drop(): void {
     this.#id.drop();
+    this.#cutLine = undefined;
+  }
+
+  #cut(): LineHash {
+    this.#cutLine ??= new LineHash();
+    return this.#cutLine;
+  }
+
+  #addLine(hash: number): void {
+    this.#payload = mixWord(this.#payload, hash);
   }
 
   #clearText(): void {

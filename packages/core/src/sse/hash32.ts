@@ -5,10 +5,13 @@ const MULTIPLIER = 0x9e3779b1 | 0; // 2^32 over the golden ratio, odd: every ste
 /** Where the hash of an id's bytes starts. */
 export const ID_SEED: number = -1;
 
+/** Where the hash of a payload's lines starts. */
+export const NO_LINES: number = 0;
+
 /** Takes 32 bits into `hash`; two different words never lead from one hash to the same next one. */
 export function mixWord(hash: number, word: number): number {
   const mixed = Math.imul(hash ^ word, MULTIPLIER);
-  return mixed ^ (mixed >>> 15);
+  return (mixed << 15) | (mixed >>> 17);
 }
 
 /** The four bytes at `at` as a little-endian word. */

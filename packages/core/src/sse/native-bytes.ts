@@ -10,6 +10,13 @@ export interface NativeBuffer extends Uint8Array {
 interface BufferMethods {
   indexOf(value: number, from: number): number;
   copy(target: Uint8Array, targetStart: number, start: number, end: number): number;
+  compare(
+    target: Uint8Array,
+    targetStart: number,
+    targetEnd: number,
+    start: number,
+    end: number,
+  ): number;
 }
 
 interface BufferClass {
@@ -21,10 +28,14 @@ interface BufferClass {
 function usable(candidate: BufferClass | undefined): BufferClass | undefined {
   if (candidate === undefined) return undefined;
   try {
-    const { indexOf, copy } = candidate.prototype;
+    const { indexOf, copy, compare } = candidate.prototype;
     const bytes = Uint8Array.of(1, 2);
-    const works = indexOf.call(bytes, 2, 0) === 1 && copy.call(bytes, bytes, 0, 1, 2) === 1;
-    return works && candidate.allocUnsafeSlow(4).write('é') === 2 ? candidate : undefined;
+    const searches = indexOf.call(bytes, 2, 0) === 1;
+    const copies = copy.call(bytes, Uint8Array.of(0), 0, 1, 2) === 1;
+    const compares = compare.call(bytes, bytes, 0, 2, 0, 2) === 0;
+    return searches && copies && compares && candidate.allocUnsafeSlow(4).write('é') === 2
+      ? candidate
+      : undefined;
   } catch {
     return undefined;
   }
@@ -36,6 +47,7 @@ export const nativeBuffer: BufferClass | undefined = usable(
 );
 
 const copy = nativeBuffer?.prototype.copy;
+const compare = nativeBuffer?.prototype.compare;
 const search: (value: number, from: number) => number =
   nativeBuffer?.prototype.indexOf ?? Uint8Array.prototype.indexOf;
 
@@ -48,4 +60,17 @@ export function indexOfByte(bytes: Uint8Array, value: number, from: number): num
 export function copyBytes(bytes: Uint8Array, target: Uint8Array, from: number, to: number): void {
   if (copy === undefined) target.set(bytes.subarray(from, to));
   else copy.call(bytes, target, 0, from, to);
+}
+
+/** Whether `whole`, which is no shorter, begins with bytes[from..to). */
+export function startsWith(
+  whole: Uint8Array,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  if (compare !== undefined) return compare.call(bytes, whole, 0, to - from, from, to) === 0;
+  let at = from;
+  while (at < to && bytes[at] === whole[at - from]) at += 1;
+  return at === to;
 }

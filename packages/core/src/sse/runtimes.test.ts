@@ -85,6 +85,7 @@ describe('the native search', () => {
       allocUnsafeSlow: Buffer.allocUnsafeSlow,
       prototype: {
         copy: Buffer.prototype.copy,
+        compare: Buffer.prototype.compare,
         indexOf(this: Uint8Array, value: number, from: number): number {
           const at = Buffer.prototype.indexOf.call(this, value, from);
           searched += (at < 0 ? this.length : at) - from;

@@ -64,7 +64,7 @@ export class SseScanner extends SseBlock {
   end(): void {
     this.#state = AT_START;
     this.#cut = undefined;
-    this.dropId();
+    this.drop();
     this.clearBlock();
   }
 
