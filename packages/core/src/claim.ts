@@ -1,3 +1,4 @@
+import { privateSlot } from './private-slot.ts';
 import { processWide } from './process-wide.ts';
 
 interface Claim {
@@ -6,7 +7,7 @@ interface Claim {
 }
 
 const owners = processWide('owners', () => ({ count: 0 }));
-const claims = processWide('claims', () => new WeakMap<object, Claim>());
+const claims = processWide('claims', () => privateSlot<Claim>());
 
 /**
  * Two taps of one kind in one process are two owners, so that the first of them has each stream to
@@ -25,7 +26,7 @@ export function newOwner(kind: string): string {
  * stream too, and must be counted once. The first claim stands until one of higher priority comes,
  * so an owner asks again before it reports.
  *
- * @param target The object that carries the stream in this process: a request, say. Held weakly.
+ * @param target The object that carries the stream in this process: a request, say.
  * @param owner Who asks, by `newOwner`.
  * @param priority The more specific the protocol, the higher; 0 for a bare transport.
  * @returns Whether `owner` holds `target` after the call.

@@ -40,6 +40,8 @@ export {
   planMigration,
   SessionMigrationGapError,
 } from './migration.ts';
+export type { PrivateSlot } from './private-slot.ts';
+export { privateSlot } from './private-slot.ts';
 export { processWide } from './process-wide.ts';
 export { BUILT_IN_PROFILES } from './profile/built-in.ts';
 export type { Condition, Profile } from './profile/profile.ts';

@@ -1,26 +1,22 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse as Response } from 'node:http';
-import type { HeaderLookup, StreamRequest } from '@sameriver/core';
+import type { StreamRequest } from '@sameriver/core';
+import { privateSlot } from '@sameriver/core';
 import { headerLookup } from '@sameriver/telemetry';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import type { Method, Originals } from './patch.ts';
 import { patchPrototype } from './patch.ts';
 import type { ServerStreams } from './server-streams.ts';
+import { WrittenHeads } from './written-heads.ts';
 
 const REQUEST_START = 'http.server.request.start';
-const EVENT_STREAM = /\r\ncontent-type:[ \t]*text\/event-stream[ \t]*[;,\r]/i;
-
-// In a storm a property costs a third of an entry in a WeakMap, and the collector nothing.
-const ARRIVAL = Symbol('sameriver.arrival');
 
 interface Arrival {
   readonly at: number;
   /** As it was sent: routers rewrite `req.url` while they hand a request down. */
   readonly target: string;
 }
-
-type Arrived = Response & { [ARRIVAL]?: Arrival | undefined };
 
 const WIRE: Wire = {
   gone(response) {
@@ -41,23 +37,6 @@ function asksForStream(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/**
- * Reads names from the head as it goes to the wire. Nothing else knows them all: `getHeader` does
- * not see what was given to `writeHead`, and the arguments do not show what was set before.
- */
-function headLookup(head: string): HeaderLookup {
-  const lower = head.toLowerCase();
-  return (name) => {
-    const field = `\r\n${name}:`;
-    let found: string | undefined;
-    for (let at = lower.indexOf(field); at >= 0; at = lower.indexOf(field, at + 2)) {
-      const value = head.slice(at + field.length, head.indexOf('\r', at + 2)).trim();
-      found = found === undefined ? value : `${found}, ${value}`;
-    }
-    return found;
-  };
-}
-
 function describe(request: IncomingMessage, arrival: Arrival | undefined): StreamRequest {
   const { originalUrl, url } = request as IncomingMessage & { originalUrl?: string };
   return {
@@ -70,7 +49,12 @@ function describe(request: IncomingMessage, arrival: Arrival | undefined): Strea
   };
 }
 
-function judge(streams: ServerStreams, response: Response, arrival: Arrival | undefined): void {
+function judge(
+  streams: ServerStreams,
+  heads: WrittenHeads,
+  response: Response,
+  arrival: Arrival | undefined,
+): void {
   const { req, statusCode } = response;
   const head = (response as Response & { _header?: unknown })._header;
   // A HEAD request gets no body, whatever the application writes.
@@ -79,30 +63,32 @@ function judge(streams: ServerStreams, response: Response, arrival: Arrival | un
   // so following it could keep it for ever. No reader of event streams pipelines.
   if (response.socket === null) return;
   const request = describe(req, arrival);
-  if (!streams.concerns(response, request, EVENT_STREAM.test(head))) return;
-  const header = headLookup(head);
+  if (!streams.concerns(response, request, heads.isEventStream(head))) return;
+  const header = heads.lookup(head);
   streams.answered(response, { request, status: statusCode, header, arrivedAt: arrival?.at });
 }
 
 /** Follows responses of `node:http` and `node:https` servers, and whatever is built on them. */
 export function tapHttp1(streams: ServerStreams): () => void {
+  const heads = new WrittenHeads();
+  const arrivals = privateSlot<Arrival>();
   const onStart = (message: unknown): void =>
     streams.guard(() => {
       const { request, response } = message as { request: IncomingMessage; response: Response };
       if (!asksForStream(request.rawHeaders)) return;
-      const value: Arrival = { at: streams.now(), target: request.url ?? '' };
-      Object.defineProperty(response, ARRIVAL, { value, writable: true, configurable: true });
+      arrivals.set(response, { at: streams.now(), target: request.url ?? '' });
     });
   const wrapHead =
     (name: 'writeHead' | 'writeHeader') =>
     (originals: Originals<'writeHead' | 'writeHeader'>): Method =>
       function writeHead(this: unknown, ...args: unknown[]): unknown {
         const result = originals[name].apply(this, args);
-        const response = this as Arrived;
+        const response = this as Response;
         try {
-          judge(streams, response, response[ARRIVAL]);
+          const arrival = arrivals.get(response);
+          judge(streams, heads, response, arrival);
           // The head is written once, and the response may then stay for days.
-          if (response[ARRIVAL] !== undefined) response[ARRIVAL] = undefined;
+          if (arrival !== undefined) arrivals.set(response, undefined);
         } catch {
           streams.failed();
         }

@@ -21,8 +21,8 @@ import { ServerStreams } from './server-streams.ts';
  * which are those of `light-my-request` and pipelined ones before their turn; files sent by
  * `respondWithFile`; bodies in other codings (counted as `decoder`).
  *
- * Nothing is added to any object but properties that are not enumerable: one on a response that is
- * followed, one on the response to a request that asks for a stream.
+ * Nothing that shows is added to any object but one property, not enumerable, on a response that is
+ * followed.
  * A failure of ours is counted as `server_tap`, ends the following of that one response, and is
  * never thrown.
  *
