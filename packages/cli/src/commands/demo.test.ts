@@ -8,15 +8,19 @@ import { demo } from './demo.ts';
 const CLI = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = 'bin/sameriver.js';
 
-test('both incidents come to the right verdicts, and a collector gets all spans', async () => {
+test('all incidents come to the right verdicts, and a collector gets all spans', async () => {
   const collector = await otlpCollector();
   const { code, stdout, stderr } = await runNode([BIN, 'demo'], { cwd: CLI, env: collector.env });
   await collector.close();
   expect(stderr).toBe('');
-  expect(stdout).toContain('8 verdicts right, 0 wrong');
+  expect(stdout).toContain('14 verdicts right, 0 wrong');
   expect(stdout).toMatch(/server +reoriginated +window_exceeded +4318 > 4619 +300 +0 /);
   expect(stdout).toMatch(/client +reoriginated +cursor_not_advanced +4118 > 13 +unknown +0 /);
   expect(stdout).toMatch(/server_missed_events_total\{.*load_level="\w+"\} 300$/m);
+  expect(stdout).toMatch(/^ +replays +202 +11 12 13 14 +client +replayed +0 +resumed /m);
+  expect(stdout).toMatch(/^ +refuses +409 +- +client +refused +0 +refused +cursor_conflict$/m);
+  expect(stdout).toMatch(/^ +loses +202 +14 +client +lossy +3 +reoriginated +window_exceeded$/m);
+  expect(stdout).toMatch(/^ +server +lossy +3 +unverifiable +no_window$/m);
   expect(stdout).not.toContain('\u001b');
   expect(code).toBe(0);
   const services = new Set(collector.spans.map(({ resource }) => resource['service.name']));
@@ -25,6 +29,10 @@ test('both incidents come to the right verdicts, and a collector gets all spans'
     'mcp-client-2',
     'mcp-server-a',
     'mcp-server-b',
+    'session-client',
+    'session-loses',
+    'session-refuses',
+    'session-replays',
   ]);
 }, 90_000);
 

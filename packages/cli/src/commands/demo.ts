@@ -4,8 +4,9 @@ import { usageErrorFrom } from './command.ts';
 
 const HELP = `Usage: sameriver demo [--load] [--targets FILE]
 
-Plays two incidents with real MCP servers and clients behind a load balancer, all on this machine and
-on free ports, and shows what they believe and what Same River says. Takes about half a minute.
+Plays two incidents with real MCP servers and clients behind a load balancer, and a session that moves
+to a WebSocket, all on this machine and on free ports, and shows what they believe and what Same River
+says. Takes about half a minute.
 
   --load          raise the load of a feed in steps instead, whose window shrinks when it is busy, and
                   plot how often a reconnect is re-originated by load; takes about a minute
@@ -20,7 +21,7 @@ Exit status: 0 all verdicts are the right ones, 1 one is not or never came, 130 
 /** `sameriver demo`: the failure, seen from both ends. */
 export const demo: Command = {
   name: 'demo',
-  summary: 'play two incidents with real MCP servers and clients',
+  summary: 'play three incidents with real servers and clients',
   run: async (args, terminal) => {
     const { help, load, targets } = optionsOf(args);
     if (help) {

@@ -26,9 +26,17 @@ interface Message {
   readonly text?: string;
   readonly message?: string;
   readonly lost?: number;
+  readonly status?: number;
+  readonly ids?: readonly number[];
 }
 
-type Program = 'mcp-server' | 'mcp-client' | 'feed-server' | 'feed-readers';
+export type Program =
+  | 'mcp-server'
+  | 'mcp-client'
+  | 'feed-server'
+  | 'feed-readers'
+  | 'session-server'
+  | 'session-client';
 
 /** Starts processes, and ends every one of them. */
 export interface Cast {
@@ -53,7 +61,11 @@ export function createCast(endpoint: string, targetsFile?: string): Cast {
         args,
         {
           execArgv: ['--import', REGISTER],
-          env: { ...withoutTelemetry(process.env), ...exporters(service, endpoint, port) },
+          env: {
+            ...withoutTelemetry(process.env),
+            ...exporters(service, endpoint, port),
+            ...configurationOf(program),
+          },
           stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
         },
       );
@@ -84,6 +96,14 @@ function exporters(service: string, endpoint: string, port: number): NodeJS.Proc
     // On a busy machine every process waits its turn; what the demo shows is the work of its own.
     SAMERIVER_LOAD_ELEVATED_DELAY: '60000',
     SAMERIVER_LOAD_HIGH_DELAY: '60000',
+  };
+}
+
+/** A protocol of somebody's own needs a profile that says where its numbers stand. */
+function configurationOf(program: Program): NodeJS.ProcessEnv {
+  if (!program.startsWith('session-')) return {};
+  return {
+    SAMERIVER_CONFIG_FILE: fileURLToPath(new URL('../../demo/session.json', import.meta.url)),
   };
 }
 

@@ -11,6 +11,8 @@ export interface Finding {
   readonly missed: string;
   readonly repeated: string;
   readonly load: string;
+  /** What became of a move to another transport. */
+  readonly outcome?: string;
 }
 
 export function findingOf(role: Role, { attributes }: ReceivedSpan): Finding {
@@ -36,12 +38,13 @@ export interface Expected {
   /** Absent where more than one reason is right. */
   readonly reason?: string;
   readonly missed?: string;
+  readonly outcome?: string;
 }
 
 /** @returns One line for each verdict that is not the right one. */
 export function wrongVerdicts(all: readonly Expected[]): string[] {
   return all.flatMap(({ what, found, ...expected }) => {
-    const wrong = (['classification', 'reason', 'missed'] as const).filter(
+    const wrong = (['classification', 'reason', 'missed', 'outcome'] as const).filter(
       (key) => expected[key] !== undefined && expected[key] !== found[key],
     );
     return wrong.map(

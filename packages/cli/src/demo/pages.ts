@@ -72,7 +72,7 @@ export function sampleLines(samples: readonly Sample[]): string {
       const told = Object.entries(labels)
         .filter(([name]) => name !== 'event_stream_protocol_name')
         .map(([name, text]) => `${name.replace('event_stream_', '…')}="${text}"`);
-      return `${service.padEnd(12)}  ${metric}{${told.join(',')}} ${value}`;
+      return `${service.padEnd(14)}  ${metric}{${told.join(',')}} ${value}`;
     }),
   );
 }

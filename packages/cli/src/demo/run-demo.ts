@@ -16,12 +16,13 @@ import {
 import { overrunWindow, STEPS } from './short-window.ts';
 import type { Stage } from './stage.ts';
 import { setStage, WINDOW } from './stage.ts';
+import { tellMoves } from './tell-moves.ts';
 import { CURSOR, LOST, resumeOnWrongInstance } from './wrong-instance.ts';
 
 const AS_EXPECTED = 0;
 const OTHERWISE = 1;
 
-/** Plays both incidents and tells them; the exit status is 1 when a verdict is not the right one. */
+/** Plays the incidents and tells them; the exit status is 1 when a verdict is not the right one. */
 export async function runDemo(
   terminal: Terminal,
   targetsFile: string | undefined,
@@ -36,6 +37,7 @@ async function play(stage: Stage, copyTo: string | undefined, terminal: Terminal
   const expected = [
     ...(await tellWrongInstance(stage, terminal)),
     ...(await tellShortWindow(stage, terminal)),
+    ...(await tellMoves(stage, 3, terminal)),
   ];
   await tellMetrics(stage, terminal);
   terminal.out(traces(copyTo, stage.inbox.trouble, terminal));

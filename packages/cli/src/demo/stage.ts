@@ -1,6 +1,6 @@
 import type { Balancer } from './balancer.ts';
 import { startBalancer } from './balancer.ts';
-import type { Cast, Player } from './cast.ts';
+import type { Cast, Player, Program } from './cast.ts';
 import { createCast } from './cast.ts';
 import type { ReceivedSpan, SpanInbox } from './span-inbox.ts';
 import { startSpanInbox } from './span-inbox.ts';
@@ -24,6 +24,8 @@ export interface Stage {
   players(): readonly Player[];
   /** A client that has connected to the balancer and whose event stream is open. */
   listener(service: string): Promise<Listener>;
+  /** Starts somebody who does not go through the balancer. */
+  extra(service: string, program: Program, args: readonly string[]): Promise<Player>;
   /** The verdicts on the reconnect that a client makes with this cursor. */
   verdicts(listener: Listener, server: Player, cursor: string): Promise<BothEnds>;
   clear(): Promise<void>;
@@ -63,6 +65,11 @@ export async function setStage(
         const listener = await listen(cast, balancer, service);
         players.push(listener);
         return listener;
+      },
+      extra: async (service, program, args) => {
+        const player = await cast.start(service, program, args);
+        players.push(player);
+        return player;
       },
       verdicts: (listener, player, cursor) => verdicts(inbox, listener, player, cursor),
     };
