@@ -18,6 +18,8 @@ const TASKS = {
   test: (args) => ready() && script('test:inner', args),
   demo: (args) => ready() && script('demo:inner', args),
   bench: (args) => ready() && script('bench:inner', args),
+  matrix: (args) => ready() && script('matrix:inner', args),
+  soak: (args) => ready() && script('soak:inner', args),
   check: () => ready() && check(),
 };
 

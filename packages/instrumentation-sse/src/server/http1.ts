@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse as Response } from 'node:http';
+import { createRequire } from 'node:module';
 import type { StreamRequest } from '@sameriver/core';
 import { privateSlot } from '@sameriver/core';
 import { headerLookup } from '@sameriver/telemetry';
@@ -94,8 +95,12 @@ export function tapHttp1(streams: ServerStreams): () => void {
         }
         return result;
       };
-  // Not imported: that reads every export of the module, and one of them loads undici, 12 ms.
-  const { ServerResponse } = process.getBuiltinModule('node:http');
+  // Not imported: that reads every export of the module, and one of them loads undici, 12 ms. And
+  // required, as an application would: what OpenTelemetry's hook first hands out by another way, it
+  // keeps from the hooks behind it, which are those of dd-trace for one.
+  const { ServerResponse } = createRequire(import.meta.url)(
+    'node:http',
+  ) as typeof import('node:http');
   const undo = patchPrototype(ServerResponse.prototype, {
     ...bodyWrappers(streams.slot, WIRE),
     writeHead: wrapHead('writeHead'),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import { standBefore, Watched } from '@sameriver/telemetry';
 
@@ -23,8 +24,11 @@ const servers = new Watched<object, Hear>((prototype, watchers) =>
  * @returns Takes it away again.
  */
 export function watchUpgrades(hear: Hear): () => void {
-  // Not imported: that reads every export of `node:http`, and one of them loads undici, 12 ms.
-  servers.add(process.getBuiltinModule('node:http').Server.prototype);
-  servers.add(process.getBuiltinModule('node:https').Server.prototype);
+  // Not imported: that reads every export of `node:http`, and one of them loads undici, 12 ms. And
+  // required, as an application would: what OpenTelemetry's hook first hands out by another way, it
+  // keeps from the hooks behind it, which are those of dd-trace for one.
+  const require = createRequire(import.meta.url);
+  servers.add((require('node:http') as typeof import('node:http')).Server.prototype);
+  servers.add((require('node:https') as typeof import('node:https')).Server.prototype);
   return servers.watch(hear);
 }
