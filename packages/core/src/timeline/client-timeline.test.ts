@@ -154,6 +154,17 @@ describe('which connection is a reconnect', () => {
     expect([one.ordinal, two.ordinal, two.repeated]).toEqual([1, 2, 1]);
   });
 
+  it('L5: readers of one feed that are dropped together at one cursor go on one stream each', () => {
+    const client = new Client();
+    const readers = [client.open(), client.open(), client.open()];
+    for (const reader of readers) events(reader, 5);
+    for (const reader of readers) reader.end('reset', 1);
+    const resumed = readers.map(() => client.resume('5'));
+    for (const reader of resumed) events(reader, 6, 7);
+    expect(resumed.map(({ ordinal }) => ordinal)).toEqual([1, 1, 1]);
+    expect(resumed.map(({ repeated }) => repeated)).toEqual([0, 0, 0]);
+  });
+
   it('L6: a redirect is the same attempt: the key of the first request, the cursor of the last', () => {
     const client = new Client();
     const first = client.open();

@@ -109,10 +109,11 @@ export class StreamRegistry {
   }
 
   #endingAt(index: StreamIndex, name: number, asked: Asked): Found | undefined {
-    for (const stream of index.left(name)) {
-      const ended = stream.ended.find((end) => isContinuedBy(end.cursor, asked));
-      if (ended) return { stream, previous: ended.context };
-    }
+    // L5: several may have ended at one cursor, all readers of one feed that were dropped together.
+    const ended =
+      endedAt(index.left(name), asked, (stream) => stream.open.length === 0) ??
+      endedAt(index.left(name), asked, (stream) => stream.open.length > 0);
+    if (ended !== undefined) return ended;
     for (const stream of index.all(name)) {
       for (const open of stream.open) {
         if (isContinuedBy(open.cursor, asked)) return { stream, previous: open.context };
@@ -187,6 +188,19 @@ export class StreamRegistry {
 interface Found {
   readonly stream: LogicalStream;
   readonly previous: unknown;
+}
+
+function endedAt(
+  streams: Iterable<LogicalStream>,
+  asked: Asked,
+  qualifies: (stream: LogicalStream) => boolean,
+): Found | undefined {
+  for (const stream of streams) {
+    if (!qualifies(stream)) continue;
+    const ended = stream.ended.find((end) => isContinuedBy(end.cursor, asked));
+    if (ended) return { stream, previous: ended.context };
+  }
+  return undefined;
 }
 
 /** A close that the application asked for is no drop (L2). */
