@@ -9,7 +9,11 @@ export class ReplayFollower {
   readonly #log: WrittenLog;
   /** Index of the log entry that comes next here; −1 until the first event is placed. */
   #next = -1;
-  #replaying: boolean;
+  /**
+   * Where the log ended when the reader came: what is written from there on is new to everybody,
+   * also where others of a broadcast were sent it a moment before. −1 when nothing is replayed.
+   */
+  #replayEnd: number;
   /** Events written again before the first new one. */
   replayed = 0;
   /** Of these, the ones that the reader had acknowledged. */
@@ -20,14 +24,14 @@ export class ReplayFollower {
   /** @param resumes the request carries a cursor. */
   constructor(log: WrittenLog, resumes: boolean) {
     this.#log = log;
-    this.#replaying = resumes;
+    this.#replayEnd = resumes ? log.length : -1;
   }
 
   /** A cursor came later than the connection: the replay begins here. */
   resume(wanted: number | undefined): void {
     if (this.#next >= 0) this.#log.unfollowed();
     this.#next = -1;
-    this.#replaying = true;
+    this.#replayEnd = this.#log.length;
     this.wanted = wanted;
   }
 
@@ -35,8 +39,8 @@ export class ReplayFollower {
   follow(idTag: number, payloadTag: number, event: Numbered): number | undefined {
     if (this.#next < 0) this.#log.followed();
     const index = this.#place(idTag, payloadTag, event);
-    if (index === undefined) this.#replaying = false;
-    else if (this.#replaying) {
+    if (index === undefined || index >= this.#replayEnd) this.#replayEnd = -1;
+    else {
       this.replayed++;
       if (this.wanted !== undefined && index < this.wanted) this.repeated++;
     }

@@ -15,6 +15,7 @@ type Written = string | readonly [id: string, data: string];
 
 class Server {
   readonly reports: StreamReport[] = [];
+  readonly ended: StreamReport[] = [];
   readonly #timeline;
 
   constructor(options: Partial<TimelineOptions> = {}) {
@@ -23,7 +24,12 @@ class Server {
     };
     this.#timeline = createServerTimeline({
       ...options,
-      observer: { settled: keep, revised: keep, inStream() {}, ended() {} },
+      observer: {
+        settled: keep,
+        revised: keep,
+        inStream() {},
+        ended: (_, _end, reports) => void this.ended.push(...reports),
+      },
     });
   }
 
@@ -231,6 +237,21 @@ describe('a server judges its own answers', () => {
     const server = new Server();
     write(server.resume('5', { answer: { 'stream-continuity': field } }), '9');
     expect(verdicts(server)).toEqual([['unverifiable', 'cursor_unknown_here', 'unknown']]);
+  });
+
+  it('V8: of a broadcast only what was there before its reader came is replayed, whoever is sent it first', () => {
+    const server = new Server();
+    const stays = server.open();
+    write(stays, ...range(1, 9));
+    const back = server.resume('5');
+    write(back, ...range(6, 9));
+    for (const id of range(10, 40)) {
+      write(stays, id);
+      write(back, id);
+    }
+    back.end('eof', 1);
+    expect(verdicts(server)).toEqual([['resumed', 'replay_observed', 0]]);
+    expect(server.ended.map(({ replayed }) => replayed)).toEqual([4]);
   });
 
   it('V8: the event that was written right after the cursor is written again', () => {
