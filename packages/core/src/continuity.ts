@@ -12,8 +12,8 @@ type Item =
 
 /**
  * Reads a `Stream-Continuity` field (an RFC 9651 dictionary). A field over 1,024 characters, one
- * that cannot be read, or one with a known key of the wrong type is ignored whole: half a proof
- * from a broken peer is none. Unknown keys are skipped.
+ * that cannot be read, one with a known key of the wrong type, or one that says a key twice (two
+ * servers behind each other, each with half a proof) is ignored whole. Unknown keys are skipped.
  *
  * @param sentCursor the cursor of this very request; a field that names another one was written
  * for somebody else (a cache, a collapsed response) and is ignored whole.
@@ -38,8 +38,7 @@ function parseContinuity(field: string): ContinuityMembers | undefined {
     if (key === undefined) return undefined;
     const item = reader.match(/=/y) === undefined ? BARE : reader.item();
     if (item === undefined || !reader.parameters()) return undefined;
-    if (!accepts(key, item)) return undefined;
-    members.delete(key);
+    if (!accepts(key, item) || members.has(key)) return undefined;
     if (item.kind !== 'other') members.set(key, item.value);
     if (!reader.separator()) return undefined;
   }
@@ -50,7 +49,7 @@ const BARE: Item = { kind: 'boolean', value: true };
 
 function accepts(key: string, item: Item): boolean {
   if (TEXT.has(key)) return item.kind === 'string';
-  if (key === 'window') return item.kind === 'integer';
+  if (key === 'window') return item.kind === 'integer' && item.value >= 0;
   if (key === 'status' || key === 'reason') return item.kind === 'token';
   if (key === 'dense') return item.kind === 'boolean';
   return true;
