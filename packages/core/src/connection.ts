@@ -120,6 +120,8 @@ export interface StreamConnection {
   readonly settled: boolean;
   /** Application events so far (control frames, comments and priming events are none). */
   readonly events: number;
+  /** SSE: milliseconds after which the server last told the client to come back (S5). */
+  readonly retry?: number | undefined;
   /** Events seen to repeat so far; a plain integer, read at collection time. */
   readonly repeated: number;
   /** Owner's slot (a span, say). Handed on to the successor as `previous`, also after the end. */

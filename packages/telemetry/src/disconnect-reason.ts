@@ -1,4 +1,4 @@
-import type { ConnectionEnd } from '@sameriver/core';
+import type { ConnectionEnd, StreamConnection } from '@sameriver/core';
 import type { DisconnectReason } from './names.ts';
 
 const CLOSE_CODES: Readonly<Record<number, DisconnectReason>> = {
@@ -20,9 +20,13 @@ const CLOSE_CODES: Readonly<Record<number, DisconnectReason>> = {
 };
 
 /** Puts close codes into buckets: the four thousand codes an application may use are no label. */
-export function disconnectReason(end: ConnectionEnd): DisconnectReason {
+export function disconnectReason(
+  end: ConnectionEnd,
+  connection: Pick<StreamConnection, 'protocol' | 'retry'>,
+): DisconnectReason {
   switch (end) {
     case 'eof':
+      return isPolling(connection) ? 'polling' : 'eof';
     case 'reset':
     case 'aborted':
     case 'idle_timeout':
@@ -31,6 +35,14 @@ export function disconnectReason(end: ConnectionEnd): DisconnectReason {
     default:
       return closeReason(Number(end.slice('close:'.length)));
   }
+}
+
+/**
+ * An MCP server that wants to be polled says `retry` with its priming event, and closes the stream
+ * (2025-11-25). A plain server says `retry` and closes for any reason.
+ */
+function isPolling({ protocol, retry }: Pick<StreamConnection, 'protocol' | 'retry'>): boolean {
+  return protocol === 'mcp-2025' && retry !== undefined;
 }
 
 function closeReason(code: number): DisconnectReason {

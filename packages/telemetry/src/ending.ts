@@ -33,7 +33,9 @@ export function tellEnd(
   reports: readonly StreamReport[],
 ): void {
   if (!desk.teller.mayHear(live) && recordingSpan(live) === undefined) return;
-  const disconnect = (): Attributes => ({ [ATTR_DISCONNECT_REASON]: disconnectReason(end) });
+  const disconnect = (): Attributes => ({
+    [ATTR_DISCONNECT_REASON]: disconnectReason(end, connection),
+  });
   const common = (): Attributes => ({
     [ATTR_PROTOCOL_NAME]: protocolName(connection.protocol),
     [ATTR_ROLE]: connection.role,
@@ -74,7 +76,7 @@ export function recordEnd(
     const server = role === 'server';
     const metric = server ? METRIC_SERVER_CONNECTION_DURATION : METRIC_CLIENT_CONNECTION_DURATION;
     const seconds = (desk.now() - live.openedAt) / 1_000;
-    instruments.record(metric, [protocol, disconnectReason(end)], seconds, exemplar);
+    instruments.record(metric, [protocol, disconnectReason(end, connection)], seconds, exemplar);
   }
   for (const { verdict, replayed } of reports) {
     if (role !== 'server' || verdict === undefined || replayed === undefined) continue;

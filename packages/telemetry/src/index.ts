@@ -1,3 +1,6 @@
+export { captured, epochCapture } from './capture.ts';
+export type { StreamFacet } from './facets.ts';
+export { addFacet, requestBodies } from './facets.ts';
 export { headerLookup, isNamed, textIn } from './header-lookup.ts';
 export type { HttpCaller, HttpProtocol, RequestFunction } from './http-front.ts';
 export { addHttpCaller, httpFronts, standBeforeHttp } from './http-front.ts';
@@ -14,6 +17,14 @@ export type {
   SeriesExemplar,
 } from './metric-sink.ts';
 export { addMetricSink } from './metric-sink.ts';
+export {
+  ATTR_JSONRPC_REQUEST_ID,
+  ATTR_MCP_ERA,
+  ATTR_MCP_METHOD_NAME,
+  ATTR_MCP_PROTOCOL_VERSION,
+  ATTR_MCP_SESSION_ID,
+  ATTR_MCP_STREAM,
+} from './names.ts';
 export type { Method, Original } from './patch.ts';
 export { hide, standBefore } from './patch.ts';
 export { countInstrumentationError } from './process-errors.ts';

@@ -23,10 +23,16 @@ export const ATTR_MIGRATION_OUTCOME = 'event_stream.migration.outcome';
 export const ATTR_DISCONNECT_REASON = 'event_stream.disconnect.reason';
 export const ATTR_GAP_SOURCE = 'event_stream.gap.source';
 export const ATTR_LINK_TYPE = 'event_stream.link.type';
+export const ATTR_MCP_ERA = 'event_stream.mcp.era';
+export const ATTR_MCP_STREAM = 'event_stream.mcp.stream';
 export const ATTR_LOAD_LEVEL = 'event_stream.load.level';
 export const ATTR_LOAD_EVENT_LOOP_UTILIZATION = 'event_stream.load.event_loop_utilization';
 export const ATTR_LOAD_ACTIVE_STREAMS = 'event_stream.load.active_streams';
 export const ATTR_ERROR_TYPE = 'error.type';
+export const ATTR_MCP_PROTOCOL_VERSION = 'mcp.protocol.version';
+export const ATTR_MCP_SESSION_ID = 'mcp.session.id';
+export const ATTR_MCP_METHOD_NAME = 'mcp.method.name';
+export const ATTR_JSONRPC_REQUEST_ID = 'jsonrpc.request.id';
 
 export const SPAN_STREAM_CONNECT = 'stream connect';
 export const SPAN_STREAM_RECONNECT = 'stream reconnect';
@@ -100,6 +106,7 @@ export type MigrationOutcome = (typeof MIGRATION_OUTCOME_VALUES)[number];
 
 export const DISCONNECT_REASON_VALUES = [
   'eof',
+  'polling',
   'reset',
   'aborted',
   'idle_timeout',
@@ -124,6 +131,12 @@ export type GapSource = (typeof GAP_SOURCE_VALUES)[number];
 
 export const LINK_TYPE_VALUES = ['previous_connection', 'next_connection', 'creator'] as const;
 export type LinkType = (typeof LINK_TYPE_VALUES)[number];
+
+export const MCP_ERA_VALUES = ['sessions', 'stateless'] as const;
+export type McpEra = (typeof MCP_ERA_VALUES)[number];
+
+export const MCP_STREAM_VALUES = ['standalone', 'request', 'continued'] as const;
+export type McpStream = (typeof MCP_STREAM_VALUES)[number];
 
 export const LOAD_LEVEL_VALUES = ['low', 'elevated', 'high'] as const;
 export type LoadLevel = (typeof LOAD_LEVEL_VALUES)[number];

@@ -57,8 +57,17 @@ describe('disconnect reason', () => {
     ['close:5000', 'close_other'],
     ['close:-1', 'close_other'],
   ] as const)('%s is %s', (end, reason) => {
-    expect(disconnectReason(end)).toBe(reason);
+    expect(disconnectReason(end, { protocol: 'sse' })).toBe(reason);
     expect(DISCONNECT_REASON_VALUES).toContain(reason);
+  });
+
+  test.each([
+    ['an MCP server that said when to come back, and closed', 'mcp-2025', 1000, 'polling'],
+    ['an MCP server that said nothing', 'mcp-2025', undefined, 'eof'],
+    ['a plain server, which says it and closes for any reason', 'sse', 1000, 'eof'],
+  ])('calls the end of a stream of %s', (_, protocol, retry, reason) => {
+    expect(disconnectReason('eof', { protocol, retry })).toBe(reason);
+    expect(disconnectReason('reset', { protocol, retry })).toBe('reset');
   });
 });
 

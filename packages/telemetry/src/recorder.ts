@@ -1,7 +1,9 @@
+import { describe, onSpans } from './connect-spans.ts';
 import { carry, contextOf, dismiss, open, stop } from './connection-life.ts';
 import { countError } from './counts.ts';
 import { createDesk } from './desk.ts';
 import { createObserver } from './observer.ts';
+import { liveOf } from './record.ts';
 import type { RecorderOptions, StreamRecorder } from './types.ts';
 
 /**
@@ -30,6 +32,10 @@ export function createRecorder(options: RecorderOptions): StreamRecorder {
     noResponse: contained((connection, errorType) => dismiss(desk, connection, errorType)),
     notStream: contained((connection) => dismiss(desk, connection)),
     attemptContext: contained((connection) => contextOf(connection, carriedBy)),
+    describe: contained((connection, attributes) => {
+      const live = liveOf(connection);
+      if (live !== undefined) onSpans(live, desk.failed, () => describe(live, () => attributes));
+    }),
     carriedBy,
     settled: contained(observer.settled),
     revised: contained(observer.revised),

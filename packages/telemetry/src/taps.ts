@@ -9,6 +9,7 @@ import type {
 } from '@sameriver/core';
 import { joinTimeline } from '@sameriver/core';
 import { createDeadlines } from './deadlines.ts';
+import { faceted } from './facets.ts';
 import type { ReplayControl, ReplayOptions } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
 import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
@@ -44,7 +45,8 @@ export function startTaps(
   const observer = observed(observerOf(config, recorder), control?.observer);
   const stops = ROLES.filter((role) => config[role] !== false).map((role) => {
     const { timeline, leave } = joinTimeline(role, { ...config, transport, observer });
-    const stop = taps[role](hostOf(role, announced(timeline, control?.opened), config, recorder));
+    const fed = faceted(role, announced(timeline, control?.opened), recorder);
+    const stop = taps[role](hostOf(role, fed.timeline, config, fed.recorder));
     return () => {
       stop();
       leave();

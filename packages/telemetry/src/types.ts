@@ -142,6 +142,8 @@ export interface StreamRecorder extends StreamObserver {
    * @returns `undefined` when there is no span to be a child of.
    */
   attemptContext(connection: StreamConnection): Context | undefined;
+  /** Sets attributes on the connect or accept span and on the HTTP span, while they record. */
+  describe(connection: StreamConnection, attributes: Attributes): void;
   /** The HTTP span that carries this stream: the verdict is set on it as well. */
   carriedBy(connection: StreamConnection, span: Span): void;
   /** A part of the instrumentation failed and switched itself off. */

@@ -105,6 +105,10 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     return this.#profile.name;
   }
 
+  get retry(): number | undefined {
+    return this.#scanner?.retry;
+  }
+
   get reads(): MessageUse {
     return 'nothing';
   }

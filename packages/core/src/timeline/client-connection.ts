@@ -86,6 +86,10 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     return this.#lanes.repeated;
   }
 
+  get retry(): number | undefined {
+    return this.#scanner?.retry;
+  }
+
   /** The last id received here, where it can be told; empty when the server cleared it. */
   get cursor(): string | undefined {
     return this.#lanes.main.lastId ?? (this.#sawId ? this.#scanner?.lastEventId : undefined);
@@ -167,12 +171,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   /** Hot path: one event of a stream whose frames need not be read. No allocation here. */
   event(scanner: SseScanner): void {
-    if (this.#textual) {
-      this.#readEvent(scanner);
-      return;
-    }
-    if (scanner.dataLength === 0) {
-      this.idOnly(scanner);
+    if (this.#textual || scanner.dataLength === 0) {
+      if (this.#textual) this.#readEvent(scanner);
+      else this.idOnly(scanner);
       return;
     }
     const { main } = this.#lanes;
@@ -208,9 +209,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   #readEvent(scanner: SseScanner): void {
     if (scanner.hasId) this.#sawId = true;
-    const isEmpty = scanner.dataLength === 0;
     for (const { frame, payloadTag } of framesOf(scanner, this.#choice.profile, this.#subject())) {
-      this.#read(frame, payloadTag, isEmpty);
+      this.#read(frame, payloadTag, scanner.dataLength === 0);
     }
   }
 

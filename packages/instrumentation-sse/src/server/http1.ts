@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse as Response } from 'node:http';
 import { createRequire } from 'node:module';
 import type { StreamRequest } from '@sameriver/core';
 import { privateSlot } from '@sameriver/core';
-import { headerLookup } from '@sameriver/telemetry';
+import { headerLookup, requestBodies } from '@sameriver/telemetry';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import type { Method, Originals } from './patch.ts';
@@ -40,7 +40,9 @@ function asksForStream(rawHeaders: readonly string[]): boolean {
 
 function describe(request: IncomingMessage, arrival: Arrival | undefined): StreamRequest {
   const { originalUrl, url } = request as IncomingMessage & { originalUrl?: string };
+  const body = requestBodies.get(request);
   return {
+    ...(body && { body }),
     transport: 'sse',
     method: request.method ?? 'GET',
     origin: '',

@@ -1,0 +1,2 @@
+export { McpInstrumentation } from './instrumentation.ts';
+export type { McpInstrumentationConfig } from './types.ts';

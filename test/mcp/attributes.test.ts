@@ -1,0 +1,113 @@
+import {
+  Client as ClientTwo,
+  StreamableHTTPClientTransport as TransportTwo,
+} from '@modelcontextprotocol/client';
+import { Client as ClientOne } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportOne } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { McpInstrumentation } from '@sameriver/instrumentation-mcp';
+import { SseInstrumentation } from '@sameriver/instrumentation-sse';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryEventStore } from '../../packages/instrumentation-mcp/examples/memory-event-store.ts';
+import type { SdkServer } from '../../packages/instrumentation-mcp/test/sdk-servers.ts';
+import { SDKS, startSdkServer } from '../../packages/instrumentation-mcp/test/sdk-servers.ts';
+
+const exporter = new InMemorySpanExporter();
+const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+const sse = new SseInstrumentation();
+const mcp = new McpInstrumentation();
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  sse.setTracerProvider(provider);
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  exporter.reset();
+});
+afterAll(() => {
+  sse.disable();
+  mcp.disable();
+  context.disable();
+  trace.disable();
+});
+
+interface AnyClient {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const CLIENTS: Readonly<Record<string, (url: string) => Promise<AnyClient>>> = {
+  'SDK 1.x': async (url) => {
+    const client = new ClientOne({ name: 'c', version: '1' });
+    await client.connect(new TransportOne(new URL(url)) as never);
+    return client;
+  },
+  'SDK 2.x': async (url) => {
+    const client = new ClientTwo({ name: 'c', version: '1' });
+    await client.connect(new TransportTwo(new URL(url)));
+    return client;
+  },
+};
+
+/** Lets a client of one SDK call a tool of a server of another, whose answer is polled for. */
+async function call(client: string, server: string): Promise<SdkServer> {
+  const open = SDKS[server];
+  const connect = CLIENTS[client];
+  if (open === undefined || connect === undefined) throw new TypeError(`no ${client} or ${server}`);
+  const running = await startSdkServer(open, {
+    eventStore: new MemoryEventStore(100),
+    retryInterval: 1,
+  });
+  closing.push(() => running.close());
+  const asking = await connect(running.url);
+  closing.push(() => asking.close());
+  await asking.callTool({ name: 'count', arguments: {} });
+  return running;
+}
+
+function spans(name: string): ReadableSpan[] {
+  return exporter.getFinishedSpans().filter((span) => span.name === name);
+}
+
+function about(name: string, method: string): Readonly<Record<string, unknown>> {
+  const found = spans(name).filter(({ attributes }) => attributes['mcp.method.name'] === method);
+  expect(found).toHaveLength(1);
+  return found[0]?.attributes ?? {};
+}
+
+const PAIRS = Object.keys(CLIENTS).flatMap((client) =>
+  Object.keys(SDKS).map((server) => [client, server] as const),
+);
+
+describe.each(PAIRS)('a client of %s with a server of %s', (client, server) => {
+  it.each(['sse connect', 'sse accept'])('names the call on the span %s', async (span) => {
+    await call(client, server);
+    expect(about(span, 'tools/call')).toMatchObject({
+      'event_stream.protocol.name': 'mcp_streamable_http',
+      'event_stream.mcp.era': 'sessions',
+      'event_stream.mcp.stream': 'request',
+      'mcp.protocol.version': '2025-11-25',
+      'mcp.session.id': expect.stringMatching(/^[0-9a-f]{16}$/),
+      'jsonrpc.request.id': expect.stringMatching(/^\d+$/),
+    });
+  });
+
+  it('keeps the session, its standalone stream and the answer to a call apart', async () => {
+    await call(client, server);
+    await closing.pop()?.();
+    const kinds = (): Set<unknown> =>
+      new Set(spans('sse connect').map(({ attributes }) => attributes['event_stream.mcp.stream']));
+    await expect.poll(kinds).toEqual(new Set(['request', 'standalone', 'continued']));
+    const sessions = spans('sse accept').map(({ attributes }) => attributes['mcp.session.id']);
+    expect(new Set(sessions).size).toBe(1);
+  });
+});
