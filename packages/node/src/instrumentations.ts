@@ -1,6 +1,7 @@
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import type { Profile } from '@sameriver/core';
 import { ShapeError, validateProfile } from '@sameriver/core';
+import { McpInstrumentation } from '@sameriver/instrumentation-mcp';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
 import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
@@ -9,7 +10,15 @@ import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
 import { isDisabled, processState } from './process-state.ts';
 
-const OURS = ['sse', 'websocket'] as const;
+const OURS = ['sse', 'websocket', 'mcp'] as const;
+
+type Make = (config: WebSocketInstrumentationConfig) => Instrumentation;
+
+const MAKE: Readonly<Record<(typeof OURS)[number], Make>> = {
+  sse: (config) => new SseInstrumentation(config),
+  websocket: (config) => new WebSocketInstrumentation(config),
+  mcp: (config) => new McpInstrumentation(config),
+};
 
 /**
  * The instrumentations of Same River, for an SDK that the application makes by hand:
@@ -20,9 +29,9 @@ const OURS = ['sse', 'websocket'] as const;
  *
  * @param config Comes before `SAMERIVER_*` variables, those before `sameriver.json`. A value that
  *   cannot be used is named in one line on stderr, and what it would have overridden holds.
- * @returns One for event streams and one for WebSockets, to be listed after the HTTP
- *   instrumentations. Without those that are switched off (`SAMERIVER_DISABLED`,
- *   `OTEL_NODE_DISABLED_INSTRUMENTATIONS=sse,websocket`), and empty when `@sameriver/node/register`
+ * @returns One for event streams, one for WebSockets, and one that describes MCP, to be listed after
+ *   the HTTP instrumentations. Without those that are switched off (`SAMERIVER_DISABLED`,
+ *   `OTEL_NODE_DISABLED_INSTRUMENTATIONS=sse,websocket,mcp`), and empty when `@sameriver/node/register`
  *   has begun with them already: one stream must not be counted twice.
  */
 export function getInstrumentations(
@@ -52,9 +61,7 @@ export function getInstrumentations(
 export function createInstrumentations(config: WebSocketInstrumentationConfig): Instrumentation[] {
   // One configuration for both, so that they share their timelines: a stream may move (M1).
   const sound = soundConfig(config);
-  return OURS.filter((name) => !isDisabled(name, process.env)).map((name) =>
-    name === 'sse' ? new SseInstrumentation(sound) : new WebSocketInstrumentation(sound),
-  );
+  return OURS.filter((name) => !isDisabled(name, process.env)).map((name) => MAKE[name](sound));
 }
 
 function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {

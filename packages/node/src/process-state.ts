@@ -18,7 +18,7 @@ export function processState(): ProcessState {
 }
 
 /** How `OTEL_NODE_DISABLED_INSTRUMENTATIONS` calls the instrumentations that are used here. */
-export type ShortName = 'sse' | 'websocket' | 'http' | 'undici';
+export type ShortName = 'sse' | 'websocket' | 'mcp' | 'http' | 'undici';
 
 export function isDisabled(name: ShortName, env: NodeJS.ProcessEnv): boolean {
   const names = env['OTEL_NODE_DISABLED_INSTRUMENTATIONS'] ?? '';

@@ -28,50 +28,60 @@ export function addFacet(facet: StreamFacet): () => void {
   return () => void facets.delete(facet);
 }
 
-type Recorder = Pick<StreamRecorder, 'opened' | 'describe' | 'instrumentationError'>;
+const requests = new WeakMap<StreamConnection, StreamRequest>();
+const remembering = new WeakMap<StreamTimeline, StreamTimeline>();
 
-/** Puts the facets of the process between a tap and what it feeds. */
-export function faceted<R extends Recorder>(
-  role: Role,
-  timeline: StreamTimeline,
-  recorder: R,
-): { readonly timeline: StreamTimeline; readonly recorder: R } {
-  const asked = new WeakMap<StreamConnection, Attributes>();
+/** The same timeline for whoever feeds it, and the requests of its connections for the facets. */
+export function withRequests(timeline: StreamTimeline): StreamTimeline {
+  const known = remembering.get(timeline);
+  if (known !== undefined) return known;
+  const fed: StreamTimeline = {
+    wants: (request) => timeline.wants(request),
+    open: (request, at) => {
+      const connection = timeline.open(request, at);
+      if (facets.size > 0) requests.set(connection, request);
+      return connection;
+    },
+  };
+  remembering.set(timeline, fed);
+  return fed;
+}
 
-  function guarded(act: () => void): void {
-    try {
-      act();
-    } catch {
-      recorder.instrumentationError('telemetry');
+/** Puts the facets of the process before a recorder: they hear of an attempt when it does. */
+export function withFacets(recorder: StreamRecorder): StreamRecorder {
+  function attributesOf(connection: StreamConnection): Attributes | undefined {
+    const request = requests.get(connection);
+    if (request === undefined) return undefined;
+    requests.delete(connection);
+    let all: Attributes | undefined;
+    for (const facet of facets) {
+      const own = facet.asked(request, connection.role);
+      if (own === undefined) continue;
+      all = { ...all, ...own };
+      beforeResponse(connection, (header) => {
+        guarded(recorder, () => recorder.describe(connection, facet.answered(request, header)));
+      });
     }
-  }
-
-  function follow(facet: StreamFacet, request: StreamRequest, connection: StreamConnection): void {
-    const attributes = facet.asked(request, role);
-    if (attributes === undefined) return;
-    asked.set(connection, { ...asked.get(connection), ...attributes });
-    beforeResponse(connection, (header) => {
-      guarded(() => recorder.describe(connection, facet.answered(request, header)));
-    });
+    return all;
   }
 
   return {
-    timeline: {
-      wants: (request) => timeline.wants(request),
-      open: (request, at) => {
-        const connection = timeline.open(request, at);
-        for (const facet of facets) guarded(() => follow(facet, request, connection));
-        return connection;
-      },
-    },
-    recorder: {
-      ...recorder,
-      opened: (connection, start) => {
-        const attributes = { ...asked.get(connection), ...start.attributes };
-        recorder.opened(connection, asked.has(connection) ? { ...start, attributes } : start);
-      },
+    ...recorder,
+    opened: (connection, start) => {
+      const own = guarded(recorder, () => attributesOf(connection));
+      const attributes = { ...own, ...start.attributes };
+      recorder.opened(connection, own === undefined ? start : { ...start, attributes });
     },
   };
+}
+
+function guarded<R>(recorder: StreamRecorder, act: () => R): R | undefined {
+  try {
+    return act();
+  } catch {
+    recorder.instrumentationError('telemetry');
+    return undefined;
+  }
 }
 
 /** The verdict may be given, and the span ended, by the response itself. */

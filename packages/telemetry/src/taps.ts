@@ -9,7 +9,7 @@ import type {
 } from '@sameriver/core';
 import { joinTimeline } from '@sameriver/core';
 import { createDeadlines } from './deadlines.ts';
-import { faceted } from './facets.ts';
+import { withFacets, withRequests } from './facets.ts';
 import type { ReplayControl, ReplayOptions } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
 import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
@@ -45,8 +45,8 @@ export function startTaps(
   const observer = observed(observerOf(config, recorder), control?.observer);
   const stops = ROLES.filter((role) => config[role] !== false).map((role) => {
     const { timeline, leave } = joinTimeline(role, { ...config, transport, observer });
-    const fed = faceted(role, announced(timeline, control?.opened), recorder);
-    const stop = taps[role](hostOf(role, fed.timeline, config, fed.recorder));
+    const fed = announced(withRequests(timeline), control?.opened);
+    const stop = taps[role](hostOf(role, fed, config, withFacets(recorder)));
     return () => {
       stop();
       leave();
