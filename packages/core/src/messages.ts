@@ -42,12 +42,17 @@ export class JsonMessage implements Message {
   }
 }
 
-/** Decodes binary formats; core has no decoder of its own. Returns the messages of one frame. */
+/**
+ * Decodes binary formats; core has no decoder of its own.
+ *
+ * @returns The values of one frame, made of what JSON has, integers beyond 2^53 as text (S7); empty
+ *   for what cannot be decoded. Must not throw.
+ */
 export type BinaryDecoder = (format: 'cbor-seq' | 'msgpack', bytes: Uint8Array) => unknown[];
 
 /** Above this a frame is not looked into: a hostile one must cost bounded time and memory. */
-const MAX_TEXT = 1 << 20;
-const MAX_PARTS = 1024;
+export const MAX_TEXT: number = 1 << 20;
+export const MAX_PARTS = 1024;
 const RECORD_SEPARATOR = '\u001e';
 
 /** Splits one frame (or the data of one SSE event) into messages. Never throws. */
@@ -56,6 +61,8 @@ export function splitMessages(format: MessageFormat, text: string): readonly Mes
   switch (format) {
     case 'json-lines':
       return parts(text, '\n');
+    // Its handshake is text, as in the protocol's other encoding.
+    case 'msgpack-lp':
     case 'json-rs':
       return parts(text, RECORD_SEPARATOR);
     case 'engine.io':

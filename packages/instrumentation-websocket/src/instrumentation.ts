@@ -9,6 +9,7 @@ import type { StopTap, StreamRecorder, Taps } from '@sameriver/telemetry';
 import { createRecorder, httpFronts, startTaps } from '@sameriver/telemetry';
 import { startClientTap } from './client/client-tap.ts';
 import { undiciModuleDefinition } from './client/undici-classes.ts';
+import { decodeBinary } from './decode-binary.ts';
 import { addLoadedCopies } from './loaded-copies.ts';
 import { startServerTap } from './server/server-tap.ts';
 import type { WebSocketInstrumentationConfig } from './types.ts';
@@ -54,7 +55,8 @@ export class WebSocketInstrumentation extends InstrumentationBase<WebSocketInstr
     const config = this.getConfig();
     this._recorder ??= this._createRecorder(config);
     addLoadedCopies();
-    this._stopTaps = startTaps('websocket', TAPS, config, this._recorder);
+    const options = { decodeBinary, ...config };
+    this._stopTaps = startTaps('websocket', TAPS, options, this._recorder);
     for (const line of visibility(config)) this._diag.debug(line);
   }
 

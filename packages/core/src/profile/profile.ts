@@ -38,6 +38,7 @@ export type MessageFormat =
   | 'engine.io'
   | 'cbor-seq'
   | 'msgpack'
+  | 'msgpack-lp'
   | 'none';
 
 export const MESSAGE_FORMATS: readonly MessageFormat[] = [
@@ -48,6 +49,7 @@ export const MESSAGE_FORMATS: readonly MessageFormat[] = [
   'engine.io',
   'cbor-seq',
   'msgpack',
+  'msgpack-lp',
   'none',
 ];
 

@@ -1,3 +1,4 @@
+import { binaryMessages } from '../binary-messages.ts';
 import type { MessageData } from '../connection.ts';
 import { frameTagOf } from '../frame-tag.ts';
 import type { BinaryDecoder, Message } from '../messages.ts';
@@ -36,12 +37,7 @@ function decoded(
   if (data === undefined) return [UNREADABLE];
   // An attachment belongs to the packet before it.
   if (messages === 'engine.io') return [];
-  const isKnown = messages === 'cbor-seq' || messages === 'msgpack';
-  if (decodeBinary === undefined || !isKnown) return [UNREADABLE];
-  return decodeBinary(messages, data).map((value) => ({
-    value,
-    text: JSON.stringify(value) ?? '',
-  }));
+  return binaryMessages(messages, data, decodeBinary) ?? [UNREADABLE];
 }
 
 /** What one message says of several streams, as a message for each. */

@@ -125,13 +125,13 @@ const discord: Profile = {
  * Stateful reconnect numbers messages without writing the numbers; Sequence sets the next one. The
  * client's own Sequence and Ack frames number what the client sends, or come too late to be a cursor.
  */
-const signalr: Profile = {
+export const signalr: Profile = {
   name: 'signalr',
   match: {
     transport: 'websocket',
     signs: [
       { 'query:id': PRESENT },
-      { 'sent-json:/protocol': ['json', 'messagepack'] },
+      { 'sent-json:/protocol': 'json' },
       { 'json:/type': [1, 2, 3, 6, 8, 9] },
     ],
     signsNeeded: 2,
@@ -154,12 +154,12 @@ const signalr: Profile = {
 };
 
 /** A channel may be lost on a connection that was resumed: its own flag decides. */
-const ably: Profile = {
+export const ably: Profile = {
   name: 'ably',
   match: {
     transport: 'websocket',
     signs: [
-      { 'query:format': ['json', 'msgpack'], 'query:v': PRESENT },
+      { 'query:format': 'json', 'query:v': PRESENT },
       { 'json:/action': 4, 'json:/connectionDetails': PRESENT },
     ],
     signsNeeded: 2,
