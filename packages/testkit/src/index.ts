@@ -1,3 +1,5 @@
+export type { RealBalancer, StartBalancer } from './balancers.ts';
+export { BALANCERS } from './balancers.ts';
 export { certificate } from './certificate.ts';
 export { debianPackage } from './debian-package.ts';
 export type { ConnectionPart, Incident } from './incidents.ts';
