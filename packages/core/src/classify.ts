@@ -114,9 +114,12 @@ function awaitDeclaration(e: Evidence): Finding {
   return e.mayDeclare && e.phase === 'open' ? 'wait' : undefined;
 }
 
-/** What a header promises can be refuted by the first event, so that one is waited for. */
+/**
+ * What a header promises can be refuted by the first event, so that one is waited for: unless
+ * nothing is known that an event could say.
+ */
 function awaitFirstEvent(e: Evidence): Finding {
-  if (e.phase !== 'open') return undefined;
+  if (e.phase !== 'open' || !e.hasProfile) return undefined;
   return !e.delivered || e.positionMayFollow ? 'wait' : undefined;
 }
 

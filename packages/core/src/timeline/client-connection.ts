@@ -150,8 +150,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   timeout(): void {
-    this.#choice.giveUp();
-    this.#messages?.release();
+    this.#giveUpLooking();
     this.#lanes.timeOut();
     this.#readText();
   }
@@ -161,8 +160,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#over) return;
     this.#over = true;
     this.#scanner?.end();
-    this.#choice.giveUp();
-    this.#messages?.release();
+    this.#giveUpLooking();
     const counts = this.#opens || (this.#answered && this.#seat.isReconnect);
     const reports = counts ? this.#lanes.finish(end, this.cursor) : [];
     this.#seat.leave(counts, end, at);
@@ -284,6 +282,12 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const stream = this.#seat.take(facts.request, keyed, profile, claim.cursor);
     if (!isGeneric) this.#engine.registry.confirm(stream, profile);
     this.#lanes.attach(this.#seat, stream, profile, this.#seat.handedOver(claim));
+  }
+
+  #giveUpLooking(): void {
+    this.#choice.giveUp();
+    this.#messages?.release();
+    this.#choice.takeForGeneric(this.#seat.stream, this.events);
   }
 
   /** What was read as another protocol is read again once one is confirmed. */

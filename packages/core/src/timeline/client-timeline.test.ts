@@ -360,3 +360,46 @@ describe('what a connection tells', () => {
     expect(ordinals).toEqual([0, 1, 1]);
   });
 });
+
+describe('a WebSocket that no profile describes', () => {
+  const SOCKET: Given = { transport: 'websocket', target: '/plain' };
+
+  /** One that breaks off after these messages. */
+  function dropped(client: Client, ...messages: readonly string[]): void {
+    const socket = client.open(SOCKET);
+    for (const message of messages) socket.message(message);
+    socket.end('close:1006', 1);
+  }
+
+  it('R15: is unverifiable at its handshake where the one before said nothing of a protocol', () => {
+    const client = new Client();
+    dropped(client, 'plain');
+    const socket = client.open(SOCKET, 2);
+    expect(client.verdicts).toEqual(['no_profile']);
+    expect(socket.reads).toBe('identity');
+    socket.message('plain');
+    socket.end('open', 3);
+    expect(client.final.get(socket)).toMatchObject([
+      { verdict: { reason: 'no_profile' }, duplicates: 1 },
+    ]);
+    expect(client.revised).toEqual([]);
+  });
+
+  it('waits as long as a protocol may still show itself: nothing was said before, or half a sign', () => {
+    for (const said of [[], ['{"connect":{"client":"c","version":"1"}}']]) {
+      const client = new Client();
+      dropped(client, ...said);
+      client.open(SOCKET, 2);
+      expect(client.verdicts).toEqual([]);
+    }
+  });
+
+  it('is still known by its protocol when the next connection speaks one that was not taken for generic', () => {
+    const client = new Client();
+    dropped(client);
+    const socket = client.open(SOCKET, 2);
+    socket.sent('{"id":1,"connect":{}}');
+    socket.message('{"id":1,"connect":{"client":"c","version":"1"}}');
+    expect(socket.protocol).toBe('centrifugo');
+  });
+});

@@ -116,4 +116,11 @@ export class ProfileChoice {
   giveUp(): void {
     this.#open = NONE;
   }
+
+  /** Messages without one sign of a protocol: those of the next connection are not waited for. */
+  takeForGeneric(stream: LogicalStream | undefined, messages: number): void {
+    if (this.#transport !== 'websocket' || messages === 0 || !this.isGeneric) return;
+    if (stream === undefined || stream.signs !== undefined) return;
+    this.#engine.registry.confirm(stream, this.profile);
+  }
 }
