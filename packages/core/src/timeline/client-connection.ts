@@ -112,8 +112,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#seat.stream) this.#choice.headersRead(this.#seat.stream);
     this.#applyHeaders();
     if (!this.#opens) {
-      const moves = this.#seat.announces(this.#facts, this.#choice.profile, status);
-      if (!moves) this.#lanes.refuse(refusalOf(status));
+      if (!this.#seat.announces(this.#facts, this.#choice.profile, status)) {
+        this.#lanes.refuse(refusalOf(status));
+      }
       this.end('eof');
       return false;
     }
@@ -150,7 +151,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   timeout(): void {
-    this.#giveUpLooking();
+    this.#choice.giveUp();
+    this.#messages?.release();
     this.#lanes.timeOut();
     this.#readText();
   }
@@ -160,7 +162,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#over) return;
     this.#over = true;
     this.#scanner?.end();
-    this.#giveUpLooking();
+    this.#choice.giveUp();
+    this.#messages?.release();
+    this.#choice.takeForGeneric(this.#seat.stream, this.events);
     const counts = this.#opens || (this.#answered && this.#seat.isReconnect);
     const reports = counts ? this.#lanes.finish(end, this.cursor) : [];
     this.#seat.leave(counts, end, at);
@@ -251,8 +255,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** Text is kept only as long as something looks into it. */
   #readText(): void {
     const textual = this.#choice.readsText;
-    const isJudged = this.settled && this.#lanes.main.evidence === undefined;
-    if (!textual && isJudged) {
+    if (!textual && this.settled && this.#lanes.main.evidence === undefined) {
       this.#facts = undefined;
       this.#messages = undefined;
       this.#choice = this.#choice.shared();
@@ -282,12 +285,6 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     const stream = this.#seat.take(facts.request, keyed, profile, claim.cursor);
     if (!isGeneric) this.#engine.registry.confirm(stream, profile);
     this.#lanes.attach(this.#seat, stream, profile, this.#seat.handedOver(claim));
-  }
-
-  #giveUpLooking(): void {
-    this.#choice.giveUp();
-    this.#messages?.release();
-    this.#choice.takeForGeneric(this.#seat.stream, this.events);
   }
 
   /** What was read as another protocol is read again once one is confirmed. */
