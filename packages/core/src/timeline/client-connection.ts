@@ -112,9 +112,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (this.#seat.stream) this.#choice.headersRead(this.#seat.stream);
     this.#applyHeaders();
     if (!this.#opens) {
-      if (!this.#seat.announces(this.#facts, this.#choice.profile, status)) {
-        this.#lanes.refuse(refusalOf(status));
-      }
+      const moves = this.#seat.announces(this.#facts, this.#choice.profile, status);
+      if (!moves) this.#lanes.refuse(refusalOf(status));
       this.end('eof');
       return false;
     }
