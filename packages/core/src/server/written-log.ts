@@ -37,11 +37,17 @@ export function numberedBy(id: string | undefined): Numbered {
  * id of their own are entered: greetings and snapshots differ from one connection to the next.
  */
 export class WrittenLog {
+  // What every event touches comes first and so shares a cache line or two.
   /** Events entered, the forgotten ones included: the index of the next. */
   length = 0;
   #words: Uint32Array = EMPTY;
   #base = 0;
   #capacity = 0;
+  readonly #memory: HistoryShare;
+  /** Connections are sent different events: what one got says nothing about another. */
+  isFiltered = false;
+  /** M1: two transports need not show one event alike, so its id alone tells it from others. */
+  idsAlone = false;
   /** The run that the next event may lengthen; every event asks, so it is no object. */
   #runFirst = 0;
   #runIndex = 0;
@@ -50,10 +56,6 @@ export class WrittenLog {
   reusesIds = false;
   /** An id was written again for another event: what follows it here need not follow it elsewhere. */
   isMixed = false;
-  /** Connections are sent different events: what one got says nothing about another. */
-  isFiltered = false;
-  /** M1: two transports need not show one event alike, so its id alone tells it from others. */
-  idsAlone = false;
   /** The part that went over WebSockets: indices of its first and last event. */
   #socketFrom = -1;
   #socketTo = -1;
@@ -62,7 +64,6 @@ export class WrittenLog {
   #abandonedAt = -1;
   /** Runs before the current one, oldest first. */
   #runs: Run[] | undefined;
-  readonly #memory: HistoryShare;
 
   constructor(memory: HistoryShare) {
     this.#memory = memory;
@@ -75,7 +76,7 @@ export class WrittenLog {
   append(idTag: number, payloadTag: number, event: Numbered, isSeam: boolean): void {
     const { length } = this;
     if (length >= this.#capacity && this.#capacity < this.#memory.share) this.#grow();
-    const at = this.#base + WORDS * (length & (this.#capacity - 1));
+    const at = this.#at(length);
     this.#words[at] = isSeam ? idTag | SEAM : idTag;
     this.#words[at + 1] = payloadTag;
     const lengthens = !isSeam && this.#runFirst + this.#runLength === event.idNumber;

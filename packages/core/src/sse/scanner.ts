@@ -19,6 +19,7 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
 const ROOM_FOR_NAME = 7; // bytes of 'data: ' and one more
 const SHORT = 48; // bytes walked by hand before a native search is worth its 30 to 40 ns
+const LONG = 256; // UTF-16 units from which a CR is searched for in text, and not in its bytes
 const COMMENT_LIMIT = 2048; // UTF-16 units
 
 /**
@@ -44,17 +45,18 @@ export class SseScanner extends SseBlock {
 
   /** Takes the next bytes of the stream. They are not referred to after the call. */
   push(bytes: Uint8Array): void {
-    this.#scan(bytes, bytes.length);
+    this.#scan(bytes, bytes.length, -1);
   }
 
   /** Takes text that goes out as UTF-8. Text and bytes may alternate on one stream. */
   pushString(text: string): void {
     // The search flattens a rope in native code; the encoder would do it at twice the cost.
-    const hasLineEnd = text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0;
-    if (!hasLineEnd && this.#state === IN_LINE && this.#cut?.kind === IGNORED) return;
+    const hasLf = text.indexOf('\n') >= 0;
+    const mayHaveCr = (hasLf && text.length < LONG) || text.indexOf('\r') >= 0;
+    if (!hasLf && !mayHaveCr && this.#state === IN_LINE && this.#cut?.kind === IGNORED) return;
     for (let from = 0; from < text.length; ) {
       const piece = encodeUtf8(text, from);
-      this.#scan(piece.bytes, piece.length);
+      this.#scan(piece.bytes, piece.length, mayHaveCr ? -1 : piece.length);
       from = piece.next;
       giveBack(piece);
     }
@@ -73,8 +75,8 @@ export class SseScanner extends SseBlock {
     this.keepNext(keep, this.#state !== IN_LINE);
   }
 
-  #scan(bytes: Uint8Array, end: number): void {
-    this.#nextCr = -1;
+  #scan(bytes: Uint8Array, end: number, nextCr: number): void {
+    this.#nextCr = nextCr;
     this.#nextLf = -1;
     let at = this.#state === AT_START ? 0 : this.#resume(bytes, end);
     while (at < end) {
