@@ -14,6 +14,8 @@ export type { NodeLine } from './node-lines.ts';
 export { nodeBinary, nodeFloorBinary } from './node-lines.ts';
 export type { CollectedPoint, CollectedSpan, OtlpCollector } from './otlp-collector.ts';
 export { otlpCollector } from './otlp-collector.ts';
+export type { PostgresServer } from './postgres-server.ts';
+export { postgresServer } from './postgres-server.ts';
 export { RecordingHost } from './recording-host.ts';
 export type { TapRecorder } from './recording-recorder.ts';
 export { RecordingRecorder } from './recording-recorder.ts';
