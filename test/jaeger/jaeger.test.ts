@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JaegerServer, RunningCollector } from '@sameriver/testkit';
-import { freePort, jaegerBinary, jaegerServer, runNode, startCollector } from '@sameriver/testkit';
+import { freePort, goProgram, jaegerServer, runNode, startCollector } from '@sameriver/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JaegerSpan, JaegerTrace } from './jaeger-api.ts';
 import { searchTraces, servicesOf, tagsOf, traceById } from './jaeger-api.ts';
@@ -18,7 +18,7 @@ const { linkPatterns } = JSON.parse(readFileSync(join(RECIPES, 'jaeger/ui.json')
   readonly linkPatterns: readonly LinkPattern[];
 };
 
-const { binary = '', absent, ...rest } = jaegerBinary();
+const { binary = '', absent, ...rest } = goProgram('jaeger');
 const goIsHere = 'go' in rest && rest.go === true;
 
 async function playDemo(endpoint: string): Promise<void> {

@@ -51,6 +51,24 @@ export async function debianPackage(name: string, program: string = name): Promi
   return installed;
 }
 
+/**
+ * The same for tests that are skipped where the program cannot be had.
+ *
+ * @returns The path, or why there is none.
+ * @throws Error where it could have been installed and was not: a test may not be skipped there.
+ */
+export async function debianPackageOrReason(
+  name: string,
+  program: string = name,
+): Promise<{ readonly path: string } | { readonly absent: string }> {
+  try {
+    return { path: await debianPackage(name, program) };
+  } catch (error) {
+    if (process.getuid?.() === 0 && pathOf('apt-get') !== undefined) throw error;
+    return { absent: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 function pathOf(program: string): string | undefined {
   const candidates = program.startsWith('/') ? [program] : FOLDERS.map((at) => join(at, program));
   return candidates.find((path) => {

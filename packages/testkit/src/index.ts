@@ -1,11 +1,13 @@
 export type { RealBalancer, StartBalancer } from './balancers.ts';
 export { BALANCERS } from './balancers.ts';
 export { certificate } from './certificate.ts';
-export { debianPackage } from './debian-package.ts';
+export { debianPackage, debianPackageOrReason } from './debian-package.ts';
+export type { GoProgram } from './go-program.ts';
+export { goProgram } from './go-program.ts';
 export type { ConnectionPart, Incident } from './incidents.ts';
 export { incidents, transcriptJson } from './incidents.ts';
-export type { JaegerBinary, JaegerServer, RunningCollector } from './jaeger-server.ts';
-export { jaegerBinary, jaegerServer, startCollector } from './jaeger-server.ts';
+export type { JaegerServer, RunningCollector } from './jaeger-server.ts';
+export { jaegerServer, startCollector } from './jaeger-server.ts';
 export type { LogBehaviour, LogEvent, LogServer } from './log-server.ts';
 export { logServer } from './log-server.ts';
 export type { Loopback } from './loopback.ts';

@@ -1,25 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './redis-server.ts';
-
-const BUILD = fileURLToPath(new URL('../../../.ci/jaeger.mjs', import.meta.url));
-
-/** The binary of Jaeger v2, which is an OpenTelemetry Collector too; or why there is none. */
-export type JaegerBinary =
-  | { readonly binary: string; readonly absent?: never }
-  | {
-      readonly binary?: never;
-      readonly absent: string;
-      /** Whether there is a Go that it could be built with. */
-      readonly go?: boolean;
-    };
-
-/** Looks whether `.ci/jaeger.mjs` has built Jaeger; builds nothing itself. */
-export function jaegerBinary(): JaegerBinary {
-  const { stdout } = spawnSync(process.execPath, [BUILD, '--cached'], { encoding: 'utf8' });
-  return JSON.parse(stdout) as JaegerBinary;
-}
 
 /** A program that runs until it is closed. */
 export interface RunningCollector {
