@@ -66,9 +66,9 @@ describe('the Stream-Continuity field', () => {
       { found: { kind: 'kept' } },
       'status=initialized, gen="g"',
     ],
-    ['L0: what arrived, and no claim', '7', {}, 'status=unknown, gen="g", received="7"'],
+    ['what arrived, and no claim', '7', {}, 'status=unknown, gen="g", received="7"'],
     [
-      'L1: the cursor honoured, and what comes next',
+      'the cursor honoured, and what comes next',
       '7',
       { found: { kind: 'kept', next: '8', newest: '9' }, window: 200, dense: true },
       'status=resumed, gen="g", from="7", next="8", newest="9", window=200, dense',

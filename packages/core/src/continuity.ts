@@ -12,8 +12,8 @@ type Item =
 
 /**
  * Reads a `Stream-Continuity` field (an RFC 9651 dictionary). A field over 1,024 characters, one
- * that cannot be read, one with a known key of the wrong type, or one that says a key twice (two
- * servers behind each other, each with half a proof) is ignored whole. Unknown keys are skipped.
+ * that cannot be read, or one with a known key of the wrong type is ignored whole: half a proof
+ * from a broken peer is none. Unknown keys are skipped; of equal keys the last counts.
  *
  * @param sentCursor the cursor of this very request; a field that names another one was written
  * for somebody else (a cache, a collapsed response) and is ignored whole.
@@ -38,7 +38,8 @@ function parseContinuity(field: string): ContinuityMembers | undefined {
     if (key === undefined) return undefined;
     const item = reader.match(/=/y) === undefined ? BARE : reader.item();
     if (item === undefined || !reader.parameters()) return undefined;
-    if (!accepts(key, item) || members.has(key)) return undefined;
+    if (!accepts(key, item)) return undefined;
+    members.delete(key);
     if (item.kind !== 'other') members.set(key, item.value);
     if (!reader.separator()) return undefined;
   }

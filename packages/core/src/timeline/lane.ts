@@ -158,7 +158,7 @@ export class Lane {
 }
 
 /** What a report says of the connection rather than of the stream on it. */
-interface AboutConnection extends Pick<StreamReport, 'epochIsSession' | 'lastCursor'> {
+export interface AboutConnection extends Pick<StreamReport, 'epochIsSession' | 'lastCursor'> {
   readonly move: Move | undefined;
 }
 

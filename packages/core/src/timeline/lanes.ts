@@ -11,7 +11,7 @@ import { claimOf, withSent } from './facts.ts';
 import type { FrameFacts } from './frame.ts';
 import { Frame, itemsOf, readFrame } from './frame.ts';
 import { Lane } from './lane.ts';
-import type { Claim, Held } from './lane-evidence.ts';
+import type { Claim } from './lane-evidence.ts';
 import { LaneEvidence, NO_CLAIM } from './lane-evidence.ts';
 import { applyFrame, inStreamFinding } from './lane-facts.ts';
 import type { LogicalStream, Move, OpenConnection, StreamState } from './logical-stream.ts';
@@ -49,8 +49,13 @@ export class Lanes {
     this.#connection = connection;
   }
 
-  get isReconnect(): boolean {
-    return this.main?.reconnect ?? false;
+  /** Whether frames have named streams on this connection (R19). */
+  get areNamed(): boolean {
+    return this.#named !== undefined;
+  }
+
+  get epochIsSession(): boolean {
+    return this.#profile.epochIsSession && !this.epochInHeader;
   }
 
   get resumeRequested(): boolean {
@@ -81,7 +86,7 @@ export class Lanes {
     this.#claim = claim;
     this.#move = move;
     const { transport } = this.#connection;
-    const held = heldBy(stream.main);
+    const held = stream.main.held;
     this.main ??= new Lane(undefined, stream.main, isReconnect);
     this.main.state = stream.main;
     this.main.reconnect = isReconnect;
@@ -228,9 +233,8 @@ export class Lanes {
   }
 
   #report(lane: Lane): StreamReport {
-    const epochIsSession = this.#profile.epochIsSession && !this.epochInHeader;
     const lastCursor = lane.name === undefined ? this.#connection.cursor : lane.lastId;
-    return lane.report({ epochIsSession, lastCursor, move: this.#move });
+    return lane.report({ epochIsSession: this.epochIsSession, lastCursor, move: this.#move });
   }
 
   #nameOf(frame: Frame, profile: CompiledProfile): string | undefined {
@@ -255,7 +259,7 @@ export class Lanes {
       this.#connection.transport,
       this.#profile,
       this.#claim,
-      heldBy(state),
+      state.held,
     );
     const shared = this.main.evidence;
     if (shared !== undefined) {
@@ -296,8 +300,4 @@ export class Lanes {
       ? of(this.main)
       : this.#all().reduce((total, lane) => total + of(lane), 0);
   }
-}
-
-function heldBy({ heldEpoch: epoch, lastId }: StreamState): Held {
-  return { epoch, lastId };
 }

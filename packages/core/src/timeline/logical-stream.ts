@@ -2,6 +2,7 @@ import type { ConnectionEnd, Transport } from '../connection.ts';
 import { SeenEvents } from '../history.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
+import type { Held } from './lane-evidence.ts';
 
 /** A connection that is over, as its successor needs it. */
 export interface EndedConnection {
@@ -40,6 +41,11 @@ export class StreamState {
     this.seen = new SeenEvents(history);
   }
 
+  /** As it is now: a connection is judged by what was held when it began. */
+  get held(): Held {
+    return { epoch: this.heldEpoch, lastId: this.lastId };
+  }
+
   release(): void {
     this.seen.release();
     this.eventKeys?.release();
@@ -67,8 +73,7 @@ export interface Whereabouts {
   readonly session: number;
 }
 
-// Arrays are made by `concat`, which takes what it needs: a literal with a spread in it takes 150
-// bytes for a single element.
+// Mostly there is one key, one connection and one end: a field beats an array of one by 60 bytes.
 const REMEMBERED_ENDS = 4;
 const NONE: readonly never[] = [];
 
@@ -77,8 +82,7 @@ const NONE: readonly never[] = [];
  * streams while none of its connections is open, so that the longest closed can be forgotten first.
  */
 export class LogicalStream extends StreamState {
-  /** Tags of the keys under which it can be found, and of its place. */
-  keys: readonly number[] = NONE;
+  /** Tag of its place. */
   readonly place: number;
   /** Tags of its server and of the session there, 0 without one: where a move looks last (M1). */
   readonly origin: number;
@@ -92,14 +96,16 @@ export class LogicalStream extends StreamState {
   /** Signs met so far, a bit mask for each profile that is not confirmed yet. */
   signs: Map<CompiledProfile, number> | undefined;
   connections = 0;
-  /** Mostly one, so an array beats a set by 200 bytes. */
-  open: readonly OpenConnection[] = NONE;
-  /** Newest first. */
-  ended: readonly EndedConnection[] = NONE;
+  lastEnd: EndedConnection | undefined;
   /** Whether it stands in the list of closed streams. */
   listed = false;
   older: LogicalStream | undefined;
   newer: LogicalStream | undefined;
+  #key: number | undefined;
+  #furtherKeys: readonly number[] = NONE;
+  #connection: OpenConnection | undefined;
+  #furtherConnections: readonly OpenConnection[] = NONE;
+  #earlierEnds: readonly EndedConnection[] = NONE;
   readonly #history: HistoryMemory;
 
   constructor({ place, origin, session }: Whereabouts, history: HistoryMemory) {
@@ -108,6 +114,35 @@ export class LogicalStream extends StreamState {
     this.origin = origin;
     this.session = session;
     this.#history = history;
+  }
+
+  /** Tags of the keys under which it can be found. */
+  get keys(): readonly number[] {
+    return this.#key === undefined ? NONE : [this.#key, ...this.#furtherKeys];
+  }
+
+  /** The one that came first leads. */
+  get open(): readonly OpenConnection[] {
+    return this.#connection === undefined ? NONE : [this.#connection, ...this.#furtherConnections];
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** Newest first. */
+  get ended(): readonly EndedConnection[] {
+    return this.lastEnd === undefined ? NONE : [this.lastEnd, ...this.#earlierEnds];
+  }
+
+  get wasLeft(): boolean {
+    return this.lastEnd !== undefined;
+  }
+
+  addKey(key: number): void {
+    this.#key ??= key;
+    if (key === this.#key || this.#furtherKeys.includes(key)) return;
+    this.#furtherKeys = [...this.#furtherKeys, key];
   }
 
   /** Its state as that of a connection which is one stream, or of what no frame names. */
@@ -126,15 +161,21 @@ export class LogicalStream extends StreamState {
   }
 
   remember(connection: EndedConnection): void {
-    this.ended = [connection].concat(this.ended.slice(0, REMEMBERED_ENDS - 1));
+    if (this.lastEnd !== undefined) {
+      this.#earlierEnds = [this.lastEnd, ...this.#earlierEnds].slice(0, REMEMBERED_ENDS - 1);
+    }
+    this.lastEnd = connection;
   }
 
   join(connection: OpenConnection): void {
-    this.open = this.open.concat(connection);
+    if (this.#connection === undefined) this.#connection = connection;
+    else this.#furtherConnections = [...this.#furtherConnections, connection];
   }
 
   leave(connection: OpenConnection): void {
-    this.open = this.open.filter((other) => other !== connection);
+    const [first, ...further] = this.open.filter((other) => other !== connection);
+    this.#connection = first;
+    this.#furtherConnections = further.length === 0 ? NONE : further;
   }
 
   /** Gives the memory of its events back, when nobody will ask for it any more. */

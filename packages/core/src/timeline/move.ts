@@ -54,7 +54,7 @@ export function leavingSse(
   const saysSo = asked.cursor !== undefined || announcesMove(asked.request);
   return (
     onSse.find(({ handover }) => isRecent(handover?.askedAt)) ??
-    onSse.find(({ open }) => saysSo && open.length > 0) ??
-    onSse.find(({ open, ended }) => open.length === 0 && (saysSo || isRecent(ended[0]?.at)))
+    onSse.find(({ isOpen }) => saysSo && isOpen) ??
+    onSse.find(({ isOpen, lastEnd }) => !isOpen && (saysSo || isRecent(lastEnd?.at)))
   );
 }

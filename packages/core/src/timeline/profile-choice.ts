@@ -11,9 +11,6 @@ import type { Seat } from './seat.ts';
 const FRAMES_FOR_SIGNS = 8;
 const NONE: readonly never[] = [];
 
-/** Choices that were made, by the profile in force. */
-const made = new WeakMap<CompiledProfile, ProfileChoice>();
-
 /** Which protocol a connection speaks, as far as its signs have told. */
 export class ProfileChoice {
   /** In force: generic until something more specific is confirmed. */
@@ -98,14 +95,6 @@ export class ProfileChoice {
       return mask !== 0 && (!profile.builtIn || profile.readsFrames);
     });
     this.#open = open.length === 0 ? NONE : open;
-  }
-
-  /** Once nothing can show itself any more, one choice does for all connections of a protocol. */
-  shared(): ProfileChoice {
-    if (this.isOpen) return this;
-    const choice = made.get(this.profile) ?? this;
-    made.set(this.profile, choice);
-    return choice;
   }
 
   frameRead(): void {

@@ -1,7 +1,7 @@
 import { relate } from '../cursor/relate.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { EndedConnection, Whereabouts } from './logical-stream.ts';
+import type { EndedConnection, OpenConnection, Whereabouts } from './logical-stream.ts';
 import { LogicalStream } from './logical-stream.ts';
 import { leavingSse, mayMove } from './move.ts';
 import type { RequestFacts } from './request-facts.ts';
@@ -57,7 +57,7 @@ export class StreamRegistry {
       found?.stream ?? asked.current ?? new LogicalStream(asked.where, this.#limits.history);
     this.#byKey.enter(asked.key, stream);
     this.#byPlace.enter(asked.where.place, stream);
-    if (!stream.keys.includes(asked.key)) stream.keys = stream.keys.concat(asked.key);
+    stream.addKey(asked.key);
     if (asked.request.client) this.#clients.set(asked.request.client, stream);
     this.#unlink(stream);
     return { stream, reconnect, previous: found?.previous };
@@ -80,10 +80,22 @@ export class StreamRegistry {
     return now - then <= this.#limits.reconnectWindow;
   }
 
-  /** Call when a connection of a stream is over. */
+  /** A connection of a stream is over. */
+  left(
+    stream: LogicalStream,
+    connection: OpenConnection,
+    { end, at }: Pick<EndedConnection, 'end' | 'at'>,
+  ): void {
+    const { cursor, context } = connection;
+    stream.leave(connection);
+    stream.remember({ end, at, cursor, context });
+    this.closed(stream);
+  }
+
+  /** Call when a stream may be without any connection. */
   closed(stream: LogicalStream): void {
     this.#changed(stream);
-    if (stream.open.length > 0 || stream.listed) return;
+    if (stream.isOpen || stream.listed) return;
     stream.listed = true;
     stream.older = this.#newest;
     if (this.#newest) this.#newest.newer = stream;
@@ -95,7 +107,7 @@ export class StreamRegistry {
 
   /** A stream that never came to be (no response, no stream): nothing is remembered of it. */
   discard(stream: LogicalStream): void {
-    if (stream.open.length === 0 && stream.ended.length === 0) this.#forget(stream);
+    if (!stream.isOpen && !stream.wasLeft) this.#forget(stream);
   }
 
   /** L1. */
@@ -111,8 +123,8 @@ export class StreamRegistry {
   #endingAt(index: StreamIndex, name: number, asked: Asked): Found | undefined {
     // L5: several may have ended at one cursor, all readers of one feed that were dropped together.
     const ended =
-      endedAt(index.left(name), asked, (stream) => stream.open.length === 0) ??
-      endedAt(index.left(name), asked, (stream) => stream.open.length > 0);
+      endedAt(index.left(name), asked, ({ isOpen }) => !isOpen) ??
+      endedAt(index.left(name), asked, ({ isOpen }) => isOpen);
     if (ended !== undefined) return ended;
     for (const stream of index.all(name)) {
       for (const open of stream.open) {
@@ -126,7 +138,7 @@ export class StreamRegistry {
   #withoutCursor(asked: Asked): Found | undefined {
     const { request, profile, at } = asked;
     const own = request.client && this.#clients.get(request.client);
-    if (own) return { stream: own, previous: own.ended[0]?.context };
+    if (own) return { stream: own, previous: own.lastEnd?.context };
     const isTied = profile.neverResumes && profile.key !== undefined;
     if (request.method !== 'GET' && !isTied) return undefined;
     return mostRecentlyClosed(
@@ -141,7 +153,7 @@ export class StreamRegistry {
     const ofKey = leavingSse([...this.#byKey.all(asked.key)], asked, reconnectWindow);
     const stream = ofKey ?? leavingSse(this.#elsewhere(asked), asked, reconnectWindow);
     if (stream === undefined) return undefined;
-    return { stream, previous: (stream.open.at(-1) ?? stream.ended[0])?.context };
+    return { stream, previous: (stream.open.at(-1) ?? stream.lastEnd)?.context };
   }
 
   /** Another path of the same server: found by the cursor or the session, where only one has it. */
@@ -218,7 +230,7 @@ function mostRecentlyClosed(
 ): Found | undefined {
   let best: { stream: LogicalStream; ended: EndedConnection } | undefined;
   for (const stream of streams) {
-    const [ended] = stream.ended;
+    const { lastEnd: ended } = stream;
     if (ended === undefined || !qualifies(ended)) continue;
     if (best === undefined || rank(stream, ended, best) > 0) best = { stream, ended };
   }
@@ -230,7 +242,7 @@ function rank(
   ended: EndedConnection,
   best: { stream: LogicalStream; ended: EndedConnection },
 ): number {
-  const taken = Number(best.stream.open.length > 0) - Number(stream.open.length > 0);
+  const taken = Number(best.stream.isOpen) - Number(stream.isOpen);
   return taken !== 0 ? taken : ended.at >= best.ended.at ? 1 : -1;
 }
 

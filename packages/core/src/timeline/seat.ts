@@ -1,4 +1,4 @@
-import type { ConnectionEnd, StreamRequest, Transport } from '../connection.ts';
+import type { StreamRequest, Transport } from '../connection.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Engine } from './engine.ts';
 import type { ConnectionFacts } from './facts.ts';
@@ -8,6 +8,7 @@ import type { Handover, LogicalStream, Move, OpenConnection } from './logical-st
 import { acceptsMove, announcesMove, mayMove } from './move.ts';
 import type { Association } from './registry.ts';
 import type { RequestFacts } from './request-facts.ts';
+import type { Leaving } from './standing.ts';
 
 /** Where a connection sits: the logical stream it continues, and its place in the row there. */
 export class Seat {
@@ -17,9 +18,10 @@ export class Seat {
   isReconnect = false;
   /** M1: set where this connection takes the stream from SSE to a WebSocket. */
   move: Move | undefined;
+  /** Milliseconds: when the request was made. */
+  readonly at: number;
   readonly #engine: Engine;
   readonly #connection: OpenConnection;
-  readonly #at: number;
   #ownKey: string | undefined;
   #cursor: string | undefined;
   #handover: Handover | undefined;
@@ -28,8 +30,7 @@ export class Seat {
   constructor(engine: Engine, connection: OpenConnection, at: number) {
     this.#engine = engine;
     this.#connection = connection;
-    this.#at = at;
-    engine.history.opened();
+    this.at = at;
   }
 
   /** L4: the application's own key, asked for while the request can be read. */
@@ -86,8 +87,8 @@ export class Seat {
   }
 
   /** M1: whether all that was asked for, and granted, is a move that another request will make. */
-  announces(facts: ConnectionFacts | undefined, profile: CompiledProfile, status: number): boolean {
-    if (facts === undefined || !announcesMove(facts.request) || !acceptsMove(status)) return false;
+  announces(facts: ConnectionFacts, profile: CompiledProfile, status: number): boolean {
+    if (!announcesMove(facts.request) || !acceptsMove(status)) return false;
     if (this.stream && this.move) this.stream.handover = { ...this.move, ...facts.claim(profile) };
     // No stream and no refusal: there is nothing to judge yet.
     this.isReconnect = false;
@@ -97,9 +98,9 @@ export class Seat {
   #lookForMove(request: RequestFacts, stream: LogicalStream): void {
     const moves = this.isReconnect && stream.transport === 'sse' && mayMove(request);
     const announced = moves ? stream.handover : undefined;
-    const isRecent = announced && this.#engine.registry.isRecent(announced.askedAt, this.#at);
+    const isRecent = announced && this.#engine.registry.isRecent(announced.askedAt, this.at);
     this.#handover = isRecent ? announced : undefined;
-    this.move = moves ? { askedAt: this.#handover?.askedAt ?? this.#at } : undefined;
+    this.move = moves ? { askedAt: this.#handover?.askedAt ?? this.at } : undefined;
     if (this.#carries) this.carry(request.transport);
     if (!moves) return;
     // The connection that is left may be open still, and then only it knows how far it came.
@@ -107,20 +108,18 @@ export class Seat {
     if (left?.cursor !== undefined) stream.main.lastId = left.cursor;
   }
 
-  /**
-   * @param counts false for an attempt that brought no connection: nothing is remembered of it.
-   * @param at milliseconds.
-   */
-  leave(counts: boolean, end: ConnectionEnd, at: number = this.#at): void {
-    this.#engine.history.closed();
+  /** @param counts false for an attempt that brought no connection: nothing is remembered of it. */
+  leave(counts: boolean, { registry, connection, end, at = this.at }: Leaving): void {
     const { stream } = this;
     if (stream === undefined) return;
-    const { cursor, context } = this.#connection;
-    stream.leave(this.#connection);
-    if (counts) stream.remember({ end, at, cursor, context });
-    else stream.connections--;
-    if (counts || stream.ended.length > 0) this.#engine.registry.closed(stream);
-    else this.#engine.registry.discard(stream);
+    if (counts) {
+      registry.left(stream, connection, { end, at });
+      return;
+    }
+    stream.leave(connection);
+    stream.connections--;
+    if (stream.wasLeft) registry.closed(stream);
+    else registry.discard(stream);
   }
 
   /** A predecessor that was found stays, unless another cursor has come to light. */
@@ -142,7 +141,7 @@ export class Seat {
       cursor,
       key: this.keyFor(request, keyed),
       where: whereaboutsOf(request),
-      at: this.#at,
+      at: this.at,
       current: this.stream,
     });
   }

@@ -28,7 +28,7 @@ export class StreamIndex {
   /** Those with a connection that is over. */
   left(name: number): Iterable<LogicalStream> {
     const found = this.#byName.get(name);
-    if (found instanceof LogicalStream) return found.ended.length > 0 ? [found] : NONE;
+    if (found instanceof LogicalStream) return found.wasLeft ? [found] : NONE;
     return found?.left ?? NONE;
   }
 
@@ -76,6 +76,6 @@ export class StreamIndex {
 
 function put(shelf: Shelf, stream: LogicalStream): void {
   shelf.all.add(stream);
-  if (stream.ended.length > 0) shelf.left.add(stream);
+  if (stream.wasLeft) shelf.left.add(stream);
   if (stream.profile !== undefined) shelf.known.add(stream);
 }
