@@ -32,7 +32,19 @@ export function tellEnd(
   end: ConnectionEnd,
   reports: readonly StreamReport[],
 ): void {
-  if (!desk.teller.mayHear(live) && recordingSpan(live) === undefined) return;
+  // In front of all that follows: a storm without listeners would make its closures for nobody.
+  if (desk.teller.mayHear(live) || recordingSpan(live) !== undefined) {
+    tellListeners(desk, connection, live, end, reports);
+  }
+}
+
+function tellListeners(
+  desk: Desk,
+  connection: StreamConnection,
+  live: LiveConnection,
+  end: ConnectionEnd,
+  reports: readonly StreamReport[],
+): void {
   const disconnect = (): Attributes => ({
     [ATTR_DISCONNECT_REASON]: disconnectReason(end, connection),
   });

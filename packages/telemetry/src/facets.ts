@@ -68,9 +68,9 @@ export function withFacets(recorder: StreamRecorder): StreamRecorder {
   return {
     ...recorder,
     opened: (connection, start) => {
-      const own = guarded(recorder, () => attributesOf(connection));
-      const attributes = { ...own, ...start.attributes };
-      recorder.opened(connection, own === undefined ? start : { ...start, attributes });
+      const own = facets.size === 0 ? undefined : guarded(recorder, () => attributesOf(connection));
+      const told = own && { ...start, attributes: { ...own, ...start.attributes } };
+      recorder.opened(connection, told ?? start);
     },
   };
 }
@@ -84,12 +84,18 @@ function guarded<R>(recorder: StreamRecorder, act: () => R): R | undefined {
   }
 }
 
-/** The verdict may be given, and the span ended, by the response itself. */
+/**
+ * The verdict may be given, and the span ended, by the response itself. What is put on the connection
+ * stays: V8 makes slow whatever something was deleted from, and each event goes through it.
+ */
 function beforeResponse(connection: StreamConnection, tell: (header: HeaderLookup) => void): void {
   const response = connection.response;
+  let isTold = false;
   connection.response = (status, header) => {
-    if (Object.hasOwn(connection, 'response')) Reflect.deleteProperty(connection, 'response');
-    tell(header);
+    if (!isTold) {
+      isTold = true;
+      tell(header);
+    }
     return response.call(connection, status, header);
   };
 }

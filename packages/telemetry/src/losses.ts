@@ -75,8 +75,8 @@ export function loseTheRest(
   live: LiveConnection,
   reports: readonly StreamReport[],
 ): void {
-  const numbers = reports.map(({ missed }) => (missed === 'unknown' ? 0 : missed));
-  const more = numbers.reduce((sum, missed) => sum + missed, 0) - live.missed;
+  let more = -live.missed;
+  for (const { missed } of reports) more += missed === 'unknown' ? 0 : missed;
   if (more <= 0) return;
   const source = reports.some(({ migration }) => migration !== undefined)
     ? 'migration'

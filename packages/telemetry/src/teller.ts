@@ -61,8 +61,10 @@ export function createTeller(
 
   return {
     tell,
+    // A logger without an SDK behind it is there, and says that nobody listens.
     mayHear: (live) =>
-      (logs && logger !== undefined) || (spans && recordingSpan(live) !== undefined),
+      (logs && logger !== undefined && logger.enabled?.() !== false) ||
+      (spans && recordingSpan(live) !== undefined),
     setLogger(next) {
       logger = next;
     },

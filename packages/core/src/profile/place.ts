@@ -3,7 +3,7 @@ import type { Position } from '../cursor/position.ts';
 /** Members of a `Stream-Continuity` field that passed every check (see `continuity.ts`). */
 export type ContinuityMembers = ReadonlyMap<string, string | number | boolean>;
 
-type Lookup = (name: string) => string | undefined;
+export type Lookup = (name: string) => string | undefined;
 
 /** Everything a place or a condition may look at, at one moment. Absent parts read as absent. */
 export interface Subject {

@@ -1,7 +1,7 @@
 import { readContinuity } from '../continuity.ts';
 import { parseWith } from '../cursor/relate.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { ContinuityMembers, Subject } from '../profile/place.ts';
+import type { ContinuityMembers, Lookup, Subject } from '../profile/place.ts';
 import { readFirst, resolvePointer } from '../profile/place.ts';
 import type { Claim } from './lane-evidence.ts';
 import { NO_CLAIM } from './lane-evidence.ts';
@@ -20,13 +20,24 @@ export interface HeaderFacts {
 export function subjectOf(facts: HeaderFacts, sent: readonly unknown[]): Subject {
   const { request, responseHeaders } = facts;
   return {
-    requestHeader: (name) => request.headers.get(name),
-    query: (name) => request.query.get(name),
-    responseHeader: (name) => responseHeaders.get(name),
+    requestHeader: lookupIn(request.headers),
+    query: lookupIn(request.query),
+    responseHeader: lookupIn(responseHeaders),
     sentJson: sent.length === 0 ? undefined : latestOf(sent),
     path: request.target,
     status: facts.status,
   };
+}
+
+const NOTHING: Lookup = () => undefined;
+
+// Most connections of a storm have no query and none of the headers that some profile reads.
+function lookupIn(values: ReadonlyMap<string, string>): Lookup {
+  return values.size === 0 ? NOTHING : lookup(values);
+}
+
+function lookup(values: ReadonlyMap<string, string>): Lookup {
+  return (name) => values.get(name);
 }
 
 function latestOf(sent: readonly unknown[]): NonNullable<Subject['sentJson']> {
