@@ -42,6 +42,8 @@ export class SeenEvents {
   #base = 0;
   /** G4: something was forgotten, so whatever is counted is a lower bound. */
   exhausted = false;
+  /** Mark of the connection on which the log began that the stream is reading; −1: none did anew. */
+  #logFrom = -1;
   readonly #memory: HistoryShare;
 
   constructor(memory: HistoryShare) {
@@ -62,6 +64,14 @@ export class SeenEvents {
     if (this.#count >= this.#capacity) this.#makeRoom();
     this.#remember(idTag, payloadTag, mark);
     return seen;
+  }
+
+  /**
+   * The log began anew on the connection `mark`: what came under an id before that says nothing
+   * about the id from now on (R8). It still tells which payloads are repeated (G2).
+   */
+  beginLog(mark: number): void {
+    this.#logFrom = mark;
   }
 
   /** Forgets all of it and gives its memory back. */
@@ -86,9 +96,14 @@ export class SeenEvents {
       if (word(words, at + ID) !== idTag) continue;
       if (payloadTag === 0 || word(words, at + PAYLOAD) === payloadTag) seen |= SEEN_SAME;
       else if (word(words, at + MARK) === mark) seen |= SEEN_OTHER_PAYLOAD | SEEN_ID_REUSED_HERE;
-      else seen |= SEEN_OTHER_PAYLOAD;
+      else if (this.#isOfLog(word(words, at + MARK), mark)) seen |= SEEN_OTHER_PAYLOAD;
     }
     return seen;
+  }
+
+  /** Marks are compared by how long ago their connections were: they begin again after 65,536. */
+  #isOfLog(then: number, now: number): boolean {
+    return this.#logFrom < 0 || ((now - then) & LOW) <= ((now - this.#logFrom) & LOW);
   }
 
   #askPayload(payloadTag: number, mark: number): number {

@@ -55,3 +55,8 @@ export type Verdict =
 
 /** A number only when the wire proves it (G1); never a guess, and never 0 for unknown. */
 export type Count = number | 'unknown';
+
+/** Whether the stream goes on from another log: one that lost events is still the one that it was. */
+export function isAnotherLog(verdict: Verdict | undefined): boolean {
+  return verdict?.classification === 'reoriginated' && verdict.reason !== 'window_exceeded';
+}

@@ -74,6 +74,14 @@ export function classifyServer(evidence: ServerEvidence): Verdict | undefined {
   return undefined;
 }
 
+/**
+ * Whether the log began anew with this answer: it fell back to what it had never held. What it wrote
+ * before under the ids that now follow was another log's.
+ */
+export function beginsAnew({ first }: ServerEvidence, verdict: Verdict | undefined): boolean {
+  return verdict?.reason === 'cursor_not_advanced' && first?.index === undefined;
+}
+
 function v1Refused({ refusal }: ServerEvidence): Finding {
   return refusal === undefined ? undefined : { classification: 'refused', reason: refusal };
 }

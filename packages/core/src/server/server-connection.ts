@@ -22,7 +22,7 @@ import { opensStream, refusalOf } from '../timeline/lane-facts.ts';
 import { acceptsMove, announcesMove } from '../timeline/move.ts';
 import { copyHeaders } from '../timeline/request-facts.ts';
 import type { Verdict } from '../verdict.ts';
-import { classifyServer, missedByServer } from './classify-server.ts';
+import { beginsAnew, classifyServer, missedByServer } from './classify-server.ts';
 import { Departure } from './departure.ts';
 import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
 import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
@@ -223,10 +223,11 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   #writtenFirst(idTag: number, payloadTag: number, event: Numbered, id: string | undefined): void {
     this.#firstId = id;
     const { log } = this.#stream;
-    const logLength = log.length;
+    const { length: logLength, isMixed } = log;
     const index = idTag === 0 ? undefined : this.#follower.follow(idTag, payloadTag, event);
     const before = index === undefined ? 'not_remembered' : log.payloadAt(index, payloadTag);
-    const payload = this.#engine.hashesPayloads ? before : 'not_remembered';
+    // V6 was said when it happened; from then on an id of this log is no name of one event.
+    const payload = this.#engine.hashesPayloads && !isMixed ? before : 'not_remembered';
     this.#first({ id: idTag === 0 ? undefined : id, index, payload, logLength });
     if (this.#evidence === undefined && before === 'other') log.reusesIds = true;
   }
@@ -252,6 +253,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     } else {
       this.#verdict = classifyServer(this.#evidence);
       if (this.#verdict === undefined) return;
+      if (beginsAnew(this.#evidence, this.#verdict)) this.#stream.log.isMixed = true;
     }
     this.settled = true;
     this.#engine.observer.settled(this, this.#report());

@@ -3,7 +3,7 @@ import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers } from '../profile/place.ts';
 import type { Move } from '../timeline/logical-stream.ts';
 import type { RefusedReason, Verdict } from '../verdict.ts';
-import { classifyServer, missedByServer } from './classify-server.ts';
+import { beginsAnew, classifyServer, missedByServer } from './classify-server.ts';
 import type { FirstWritten, GatheringEvidence } from './evidence-for.ts';
 import { evidenceFor, noteFirstWritten } from './evidence-for.ts';
 import { judgeMove } from './judge-move.ts';
@@ -70,13 +70,14 @@ export class ServerLane {
     this.events++;
     const { position } = event;
     if (position !== undefined) this.#lastId = position;
-    const { length } = this.log;
+    const { length, isMixed } = this.log;
     const index = this.#follow(event, payloadTag);
     const isFirst = this.#firstId === undefined;
     if (isFirst) this.#firstId = position;
     const isAnswer = !this.settled && this.#evidence !== undefined;
     if (!isFirst && !isAnswer) return;
-    const isKnown = index !== undefined && payloadTag !== 0;
+    // V6 was said when it happened; from then on an id of this log is no name of one event.
+    const isKnown = index !== undefined && payloadTag !== 0 && !isMixed;
     const payload = isKnown ? this.log.payloadAt(index, payloadTag) : 'not_remembered';
     this.#begin({ id: position, index, payload, logLength: length }, profile);
   }
@@ -101,6 +102,7 @@ export class ServerLane {
     if (phase === 'timed_out' || phase === 'ended') this.#evidence.phase = phase;
     this.verdict = classifyServer(this.#evidence);
     this.settled = this.verdict !== undefined;
+    if (beginsAnew(this.#evidence, this.verdict)) this.log.isMixed = true;
     return this.settled;
   }
 

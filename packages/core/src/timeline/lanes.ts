@@ -5,6 +5,7 @@ import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst, readPlace } from '../profile/place.ts';
 import type { RefusedReason } from '../verdict.ts';
+import { isAnotherLog } from '../verdict.ts';
 import { deliver, positionOf, setCounter } from './delivery.ts';
 import type { Engine } from './engine.ts';
 import { claimOf, withSent } from './facts.ts';
@@ -218,9 +219,8 @@ export class Lanes {
   }
 
   #tell(lane: Lane, step: 'settled' | 'revised'): void {
-    if (lane.verdict?.classification !== 'refused') {
-      lane.state.heldEpoch = lane.knownEpoch;
-    }
+    if (lane.verdict?.classification !== 'refused') lane.state.heldEpoch = lane.knownEpoch;
+    if (isAnotherLog(lane.verdict)) lane.state.seen.beginLog(this.mark);
     const report = this.#report(lane);
     if (step === 'revised') this.#engine.observer.revised(this.#connection, report);
     else this.#engine.observer.settled(this.#connection, report);
