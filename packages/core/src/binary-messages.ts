@@ -1,3 +1,4 @@
+import { jsonText } from './json.ts';
 import type { BinaryDecoder, Message } from './messages.ts';
 import { MAX_PARTS, MAX_TEXT, splitMessages } from './messages.ts';
 import type { MessageFormat } from './profile/profile.ts';
@@ -18,7 +19,7 @@ class DecodedMessage implements Message {
   }
 
   get text(): string {
-    return JSON.stringify(this.value) ?? '';
+    return jsonText(this.value);
   }
 }
 

@@ -28,6 +28,7 @@ export type {
 export { describeContinuity, writeContinuity } from './continuity-field.ts';
 export type { Evidence, FirstEvent, PayloadUnderId } from './evidence.ts';
 export type { BinaryDecoder } from './messages.ts';
+export { MAX_TEXT } from './messages.ts';
 export type {
   Migration,
   MigrationOutcome,

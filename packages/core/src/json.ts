@@ -41,12 +41,33 @@ function keepDigits(_key: string, value: unknown, context?: SourceContext): unkn
   return isRounded && source !== undefined && /^-?\d+$/.test(source) ? source : value;
 }
 
-/** JSON with sorted keys: two spellings of one value become one text. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+/**
+ * JSON with sorted keys: two spellings of one value become one text. `undefined` when it nests
+ * deeper than the stack is.
+ */
+export function canonicalJson(value: unknown): string | undefined {
+  try {
+    return canonical(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The value as JSON; empty for what JSON has no text for, and what nests deeper than the stack is. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
   return `{${members.join(',')}}`;
 }

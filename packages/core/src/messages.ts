@@ -50,7 +50,10 @@ export class JsonMessage implements Message {
  */
 export type BinaryDecoder = (format: 'cbor-seq' | 'msgpack', bytes: Uint8Array) => unknown[];
 
-/** Above this a frame is not looked into: a hostile one must cost bounded time and memory. */
+/**
+ * Characters, or bytes, above which a message is not looked into: a hostile one must cost bounded
+ * time and memory.
+ */
 export const MAX_TEXT: number = 1 << 20;
 export const MAX_PARTS = 1024;
 const RECORD_SEPARATOR = '\u001e';

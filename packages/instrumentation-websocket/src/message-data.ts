@@ -1,4 +1,5 @@
 import type { MessageData } from '@sameriver/core';
+import { MAX_TEXT } from '@sameriver/core';
 
 /**
  * The content of a message. Libraries hand over text as a string or as the bytes it came as, and
@@ -9,7 +10,8 @@ import type { MessageData } from '@sameriver/core';
 export function contentOf(data: unknown, isText: boolean): MessageData {
   if (typeof data === 'string') return isText ? data : Buffer.from(data);
   const bytes = bytesOf(data);
-  return isText ? bytes?.toString() : bytes;
+  // Text that nobody will look into need not be made of them.
+  return isText && bytes !== undefined && bytes.length <= MAX_TEXT ? bytes.toString() : bytes;
 }
 
 /** The same for a message that is only compared: text may stay in bytes. */

@@ -4,6 +4,7 @@ import type {
   StreamReport,
   StreamRequest,
 } from '../connection.ts';
+import { jsonText } from '../json.ts';
 import type { BinaryDecoder, Message } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
@@ -228,7 +229,7 @@ export class ServerLanes {
   }
 
   #wroteItem(lane: ServerLane, frame: Frame, item: unknown): void {
-    const inner = new Frame(frame, { value: item, text: JSON.stringify(item) ?? '' });
+    const inner = new Frame(frame, { value: item, text: jsonText(item) });
     const { position } = readFrame(this.#profile, inner, lane.epoch !== undefined);
     lane.wrote(placed(position), this.#tagOf(inner, undefined), this.#profile);
   }

@@ -130,13 +130,19 @@ export function payloadTagOf(
   scanned: number | undefined,
 ): number {
   if (engine.identity === 'id') return 0;
-  if (profile.payload !== undefined) {
-    const [part] = profile.payload;
-    const value = part && resolvePointer(frame.json, part.pointer)[0];
-    if (value !== undefined) return textTagOf(canonicalJson(value));
-  }
-  if (engine.identity === 'canonical-json' && frame.json !== undefined) {
-    return textTagOf(canonicalJson(frame.json));
-  }
-  return scanned ?? frameTagOf(frame.text);
+  const text = comparedText(engine, profile, frame);
+  return text === undefined ? (scanned ?? frameTagOf(frame.text)) : textTagOf(text);
+}
+
+/** What payloads are compared by, where that is not the event as it came. */
+function comparedText(
+  { identity }: Pick<Engine, 'identity'>,
+  profile: CompiledProfile,
+  frame: Frame,
+): string | undefined {
+  const [part] = profile.payload ?? [];
+  const value = part && resolvePointer(frame.json, part.pointer)[0];
+  if (value !== undefined) return canonicalJson(value);
+  if (identity !== 'canonical-json' || frame.json === undefined) return undefined;
+  return canonicalJson(frame.json);
 }

@@ -1,5 +1,6 @@
 import type { ConnectionEnd, StreamConnection, StreamReport } from '../connection.ts';
 import { SeenEvents } from '../history.ts';
+import { jsonText } from '../json.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { anyHolds } from '../profile/condition.ts';
 import type { Subject } from '../profile/place.ts';
@@ -197,7 +198,7 @@ export class Lanes {
   }
 
   #deliverItem(lane: Lane, profile: CompiledProfile, frame: Frame, item: unknown): void {
-    const inner = new Frame(frame, { value: item, text: JSON.stringify(item) });
+    const inner = new Frame(frame, { value: item, text: jsonText(item) });
     const { position } = readFrame(profile, inner, lane.knownEpoch !== undefined);
     if (position !== undefined) lane.lastId = position;
     deliver(this.#engine, profile, lane, {

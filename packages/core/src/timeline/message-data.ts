@@ -1,6 +1,7 @@
 import { binaryMessages } from '../binary-messages.ts';
 import type { MessageData } from '../connection.ts';
 import { frameTagOf } from '../frame-tag.ts';
+import { jsonText } from '../json.ts';
 import type { BinaryDecoder, Message } from '../messages.ts';
 import { splitMessages } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
@@ -46,7 +47,7 @@ function membersOf({ members }: CompiledProfile, { value }: Message): Message[] 
   if (members === undefined || typeof object !== 'object' || object === null) return [];
   return Object.entries(object).map(([name, member]: [string, object]) => {
     const own = { [members.as]: { ...member, [members.name]: name } };
-    return { value: own, text: JSON.stringify(own) };
+    return { value: own, text: jsonText(own) };
   });
 }
 
