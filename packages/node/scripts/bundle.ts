@@ -7,8 +7,8 @@ import type { Plugin } from 'rolldown';
 import { rolldown } from 'rolldown';
 
 const PACKAGE = dirname(import.meta.dirname);
-// The last two are not exported: they are loaded by name, when they are needed.
-const ENTRIES = ['register', 'index', 'begin', 'own-sdk'];
+// The last three are not exported: they are loaded by name, when they are needed.
+const ENTRIES = ['register', 'index', 'begin', 'own-sdk', 'metrics-endpoint'];
 
 const MANIFEST = "createRequire(import.meta.url)('../package.json')";
 

@@ -24,6 +24,7 @@ export function arm(): void {
     const problems: string[] = [];
     const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
     const sdk = (readSwitch('SAMERIVER_SDK', env, problems) ?? 'auto') as SdkMode;
+    readSwitch('SAMERIVER_METRICS_PORT', env, problems);
     const state = processState();
     if (disabled === true || state.armed) return;
     state.armed = true;
@@ -33,9 +34,11 @@ export function arm(): void {
       return;
     }
     const { config, problems: more } = readConfig({}, { env, cwd: process.cwd() });
-    for (const problem of [...problems, ...more]) complain(problem);
-    if (sdk === 'on' || isSdkRegistered()) beginSafely({ sdk, config });
-    else atFirstUse(() => beginSafely({ sdk, config }));
+    problems.push(...more);
+    for (const problem of problems) complain(problem);
+    const start = { sdk, config, problems: problems.length };
+    if (sdk === 'on' || isSdkRegistered()) beginSafely(start);
+    else atFirstUse(() => beginSafely(start));
   } catch (error) {
     giveUp(error);
   }

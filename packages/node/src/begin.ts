@@ -1,6 +1,7 @@
 import { diag, trace } from '@opentelemetry/api';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
+import { countInstrumentationError } from '@sameriver/telemetry';
 import { apiGlobals, isSdkRegistered } from './api-globals.ts';
 import { complain } from './complain.ts';
 import type { SdkMode } from './config/switches.ts';
@@ -13,10 +14,12 @@ import { processState } from './process-state.ts';
 export interface Start {
   readonly sdk: SdkMode;
   readonly config: WebSocketInstrumentationConfig;
+  /** Settings that could not be used, each told already. */
+  readonly problems: number;
 }
 
 /** Switches the instrumentation on, with an SDK of ours behind it where the application has none. */
-export function begin({ sdk, config }: Start): void {
+export function begin({ sdk, config, problems }: Start): void {
   const registered = isSdkRegistered();
   if (registered) checkApi();
   const silence = logAsAsked();
@@ -25,6 +28,7 @@ export function begin({ sdk, config }: Start): void {
   const { handedOut } = state;
   const create = (): Instrumentation[] => {
     const instrumentations = handedOut ? [] : createInstrumentations(config);
+    for (let i = 0; i < problems; i += 1) countInstrumentationError('config', config.metrics);
     const names = instrumentations.map(({ instrumentationName }) => instrumentationName);
     tell(names.length === 0 ? 'no stream is followed' : `followed by ${names.join(' and ')}`);
     silence();

@@ -5,9 +5,11 @@ import { McpInstrumentation } from '@sameriver/instrumentation-mcp';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
 import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
+import { countInstrumentationError } from '@sameriver/telemetry';
 import { complain } from './complain.ts';
 import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
+import { exposeMetrics } from './expose-metrics.ts';
 import { isDisabled, processState } from './process-state.ts';
 
 const OURS = ['sse', 'websocket', 'mcp'] as const;
@@ -40,6 +42,7 @@ export function getInstrumentations(
   const { env } = process;
   const problems: string[] = [];
   const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
+  readSwitch('SAMERIVER_METRICS_PORT', env, problems);
   if (disabled === true || OURS.every((name) => isDisabled(name, env))) return [];
   const state = processState();
   if (state.begun) {
@@ -50,7 +53,9 @@ export function getInstrumentations(
   }
   state.handedOut = true;
   const read = readConfig(config, { env, cwd: process.cwd() });
-  for (const problem of [...problems, ...read.problems]) complain(problem);
+  for (const problem of [...problems, ...read.problems]) {
+    reject(problem, read.config);
+  }
   return createInstrumentations(read.config);
 }
 
@@ -59,6 +64,7 @@ export function getInstrumentations(
  * @returns Those that are not switched off.
  */
 export function createInstrumentations(config: WebSocketInstrumentationConfig): Instrumentation[] {
+  exposeMetrics(config.metrics);
   // One configuration for both, so that they share their timelines: a stream may move (M1).
   const sound = soundConfig(config);
   return OURS.filter((name) => !isDisabled(name, process.env)).map((name) => MAKE[name](sound));
@@ -66,9 +72,10 @@ export function createInstrumentations(config: WebSocketInstrumentationConfig): 
 
 function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {
   const { profiles, identity, ...rest } = config;
-  const sound = profiles?.filter((profile, index) => isSound(profile, `profiles/${index}`));
+  const sound = profiles?.filter((profile, index) => isSound(profile, `profiles/${index}`, rest));
   const keys = typeof identity === 'object' ? { name: 'identity', identity } : undefined;
-  const identifies = identity !== undefined && (keys === undefined || isSound(keys, 'identity'));
+  const identifies =
+    identity !== undefined && (keys === undefined || isSound(keys, 'identity', rest));
   return {
     ...rest,
     ...(sound && { profiles: sound }),
@@ -77,13 +84,19 @@ function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumen
 }
 
 // The instrumentation throws for what it cannot read, which a developer wants and a host does not.
-function isSound(profile: Profile, at: string): boolean {
+function isSound(profile: Profile, at: string, config: WebSocketInstrumentationConfig): boolean {
   try {
     validateProfile(profile, `/${at}`);
     return true;
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
-    complain(`${error.message.replace(/^\//, '')}; it is left out`);
+    reject(`${error.message.replace(/^\//, '')}; it is left out`, config);
     return false;
   }
+}
+
+/** Says what cannot be used, and counts it. */
+function reject(problem: string, { metrics }: WebSocketInstrumentationConfig): void {
+  complain(problem);
+  countInstrumentationError('config', metrics);
 }

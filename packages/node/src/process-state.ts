@@ -6,6 +6,8 @@ interface ProcessState {
   begun: boolean;
   /** The application took them for an SDK of its own. */
   handedOut: boolean;
+  /** Metrics are served on a port of their own. Absent in copies that do not know of it. */
+  exposed?: boolean;
 }
 
 const KEY = Symbol.for('sameriver.node');

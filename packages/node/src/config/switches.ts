@@ -39,6 +39,18 @@ export const SWITCHES: readonly Switch[] = [
     text: 'how long the end of a process may wait for what is still to be exported, where the SDK is ours',
   },
   {
+    env: 'SAMERIVER_METRICS_PORT',
+    check: integer(1, 65_535),
+    standard: 'none',
+    text: 'serve `GET /metrics` for Prometheus on this port, from the first use of the process on',
+  },
+  {
+    env: 'SAMERIVER_METRICS_HOST',
+    check: { expected: 'an address or a name', accepts: () => true, parse: (text) => text },
+    standard: '127.0.0.1',
+    text: 'where that port is listened on; in a container usually 0.0.0.0',
+  },
+  {
     env: 'SAMERIVER_CONFIG_FILE',
     check: { expected: 'a path', accepts: () => true, parse: (text) => text },
     standard: '`sameriver.json` in the working directory, if there is one',
