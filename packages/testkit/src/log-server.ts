@@ -11,6 +11,8 @@ export interface LogEvent {
 export interface LogBehaviour {
   /** Name of the log; another one after a restart that lost it. */
   gen: string;
+  /** Number of its first event. */
+  firstId: number;
   /** Events at the front that are no longer there. */
   evicted: number;
   /** `echo`: the cursor is named as the resume point where it is. `none`: no header at all. */
@@ -21,7 +23,7 @@ export interface LogBehaviour {
   status: number | undefined;
 }
 
-/** A log behind `GET /feed`, whose events are numbered from 1 and which continues after a cursor. */
+/** A log behind `GET /feed`: its events are numbered, and it continues after a cursor of its own. */
 export interface LogServer {
   readonly url: string;
   readonly behaviour: LogBehaviour;
@@ -30,7 +32,7 @@ export interface LogServer {
   readonly cursors: ReadonlyArray<string | undefined>;
   append(...data: readonly Readonly<Record<string, unknown>>[]): void;
   /** The log is gone, and another one begins. */
-  restart(gen: string): void;
+  restart(gen: string, firstId?: number): void;
   /** Breaks every connection in the middle. */
   cut(): void;
   /** Resolves when so many requests have come in all. */
@@ -42,6 +44,7 @@ export interface LogServer {
 export async function logServer(): Promise<LogServer> {
   const behaviour: LogBehaviour = {
     gen: 'g1',
+    firstId: 1,
     evicted: 0,
     stamp: 'echo',
     ignoresCursor: false,
@@ -68,14 +71,14 @@ export async function logServer(): Promise<LogServer> {
     cursors,
     append: (...all) => {
       for (const data of all) {
-        const event = { id: log.length + 1, data };
+        const event = { id: behaviour.firstId + log.length, data };
         log.push(event);
         for (const reader of readers) reader.write(frameOf(event));
       }
     },
-    restart: (gen) => {
+    restart: (gen, firstId = 1) => {
       log.length = 0;
-      Object.assign(behaviour, { gen, evicted: 0 });
+      Object.assign(behaviour, { gen, firstId, evicted: 0 });
     },
     cut: () => {
       for (const reader of readers) reader.destroy();
@@ -95,13 +98,15 @@ interface Answer {
 }
 
 function answer(response: ServerResponse, { behaviour, log, cursor }: Answer): void {
-  const { status, stamp, ignoresCursor, evicted } = behaviour;
+  const { status, stamp, ignoresCursor, evicted, firstId } = behaviour;
   if (status !== undefined) {
     response.writeHead(status).end();
     return;
   }
-  const after = ignoresCursor || cursor === undefined ? 0 : Number(cursor);
-  const isThere = cursor !== undefined && after >= evicted && after <= log.length;
+  const place = cursor === undefined ? 0 : Number(cursor) - firstId + 1;
+  const isOwn = place >= 0 && place <= log.length;
+  const after = ignoresCursor || !isOwn ? 0 : place;
+  const isThere = cursor !== undefined && isOwn && place >= evicted;
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     ...(stamp === 'echo' && { 'stream-continuity': stampOf(behaviour, log, cursor, isThere) }),
@@ -112,12 +117,17 @@ function answer(response: ServerResponse, { behaviour, log, cursor }: Answer): v
 }
 
 function stampOf(
-  { gen, evicted, ignoresCursor }: LogBehaviour,
+  { gen, evicted, ignoresCursor, firstId }: LogBehaviour,
   { length }: readonly LogEvent[],
   cursor: string | undefined,
   isThere: boolean,
 ): string {
-  const says = [`gen="${gen}"`, `oldest="${evicted + 1}"`, `newest="${length}"`, 'dense'];
+  const says = [
+    `gen="${gen}"`,
+    `oldest="${firstId + evicted}"`,
+    `newest="${firstId + length - 1}"`,
+    'dense',
+  ];
   if (cursor !== undefined) says.push(`received="${cursor}"`);
   if (isThere && !ignoresCursor) says.push(`status=resumed, from="${cursor}"`);
   return says.join(', ');
