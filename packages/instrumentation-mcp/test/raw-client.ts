@@ -9,12 +9,16 @@ export interface RawAnswer {
   close(): Promise<void>;
 }
 
-/** Opens the session of a server. */
-export async function initialize(url: string, protocolVersion: string = VERSION): Promise<void> {
+/** Opens the session of a server. @returns Its id. */
+export async function initialize(url: string, protocolVersion: string = VERSION): Promise<string> {
   const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '1' } };
   const answer = await post(url, { id: 1, method: 'initialize', params });
   await answer.until('"protocolVersion"');
   await answer.close();
+  const session = answer.headers.get('mcp-session-id') ?? '';
+  const initialized = await post(url, { method: 'notifications/initialized' }, session);
+  await initialized.close();
+  return session;
 }
 
 export function post(url: string, message: object, session?: string): Promise<RawAnswer> {

@@ -4,10 +4,12 @@ export type {
   ContinuityFacts,
   ContinuityOptions,
   FoundCursor,
+  StampOptions,
 } from '@sameriver/telemetry/continuity';
 export {
   continuity,
   continuityField,
   continuityResponse,
+  stampAnswers,
   watchReplayWindow,
 } from '@sameriver/telemetry/continuity';
