@@ -110,9 +110,14 @@ async function switchInFlight(): Promise<void> {
   server.emit('a', 3);
 }
 
-function announce(): Promise<Response> {
-  const headers = { 'last-event-id': '10' };
-  return fetch(`${server.origin}/session/a/upgrade`, { method: 'POST', headers });
+type Way = (typeof WAYS)[number][1];
+
+function announce(way: Exclude<Way, 'query'>): Promise<Response> {
+  const said =
+    way === 'header'
+      ? { headers: { 'last-event-id': '10' } }
+      : { headers: { 'content-type': 'application/json' }, body: '{"processed":10}' };
+  return fetch(`${server.origin}/session/a/upgrade`, { method: 'POST', ...said });
 }
 
 /** Ids of all frames until the one with id 14 is there, or what a refused handshake gives: none. */
@@ -154,15 +159,16 @@ const spansNamed = (name: string): readonly ReadableSpan[] =>
   exporter.getFinishedSpans().filter((span) => span.name === name);
 
 const WAYS = [
-  ['announced by a POST', true],
-  ['with its cursor in the query', false],
+  ['announced by a POST', 'header'],
+  ['announced by a POST with its cursor in the body', 'body'],
+  ['with its cursor in the query', 'query'],
 ] as const;
 
-async function migrate(onUpgrade: Behaviour, isAnnounced: boolean, inFlight = false) {
+async function migrate(onUpgrade: Behaviour, way: Way, inFlight = false) {
   server = await startSessionServer({ onUpgrade });
   await (inFlight ? switchInFlight() : switchOver());
-  if (!isAnnounced) return move('?last_event_id=10');
-  const { ok } = await announce();
+  if (way === 'query') return move('?last_event_id=10');
+  const { ok } = await announce(way);
   return ok ? move('') : untilBothHave().then(() => []);
 }
 
@@ -172,9 +178,9 @@ const LOST = ['reoriginated', 'window_exceeded', 3, 'lossy'];
 
 describe.each(WAYS)(
   'ten events are acknowledged, three more happen, and the move is %s',
-  (_, isAnnounced) => {
+  (_, way) => {
     test('M2: a server that replays its ring sends 11, 12 and 13 first', async () => {
-      expect(await migrate('replay', isAnnounced)).toEqual([11, 12, 13, 14]);
+      expect(await migrate('replay', way)).toEqual([11, 12, 13, 14]);
       expect(migrationsOf('client')).toEqual([REPLAYED]);
       expect(migrationsOf('server')).toEqual([['unverifiable', 'no_window', 0, 'replayed']]);
       expect(await sums('event_stream.migrations')).toEqual({ replayed: 2 });
@@ -182,14 +188,14 @@ describe.each(WAYS)(
     });
 
     test('M2: a server whose ring holds too little refuses with 409', async () => {
-      expect(await migrate('refuse', isAnnounced)).toEqual([]);
+      expect(await migrate('refuse', way)).toEqual([]);
       expect(migrationsOf('client')).toEqual([REFUSED]);
       expect(migrationsOf('server')).toEqual([REFUSED]);
       expect(await sums('event_stream.migrations')).toEqual({ refused: 2 });
     });
 
     test('M4: a server that attaches to the live tail loses 11, 12 and 13, and both ends count them', async () => {
-      expect(await migrate('lose', isAnnounced)).toEqual([14]);
+      expect(await migrate('lose', way)).toEqual([14]);
       expect(migrationsOf('client')).toEqual([LOST]);
       expect(migrationsOf('server')).toEqual([['unverifiable', 'no_window', 3, 'lossy']]);
       expect(await sums('event_stream.migrations')).toEqual({ lossy: 2 });
@@ -202,15 +208,15 @@ describe.each(WAYS)(
 
 describe.each(WAYS)(
   'ten events are processed, three more are on their way, and the move is %s',
-  (_, isAnnounced) => {
+  (_, way) => {
     test('M2: a server that replays its ring sends again what it had sent', async () => {
-      expect(await migrate('replay', isAnnounced, true)).toEqual([11, 12, 13, 14]);
+      expect(await migrate('replay', way, true)).toEqual([11, 12, 13, 14]);
       expect(migrationsOf('client')).toEqual([REPLAYED]);
       expect(migrationsOf('server')).toEqual([['resumed', 'replay_observed', 0, 'replayed']]);
     });
 
     test('M4: a server that attaches to the live tail knows that 13 was sent and 10 handed over', async () => {
-      expect(await migrate('lose', isAnnounced, true)).toEqual([14]);
+      expect(await migrate('lose', way, true)).toEqual([14]);
       expect(migrationsOf('client')).toEqual([LOST]);
       expect(migrationsOf('server')).toEqual([LOST]);
     });
@@ -219,7 +225,7 @@ describe.each(WAYS)(
 
 describe('the spans of a migration over real sockets', () => {
   test('M1: lead to both connections, at both ends', async () => {
-    await migrate('lose', true);
+    await migrate('lose', 'header');
     const spans = spansNamed('stream migrate');
     expect(spans.map(({ kind }) => kind).sort()).toEqual([SpanKind.INTERNAL, SpanKind.CLIENT]);
     const idOf = (span: ReadableSpan | undefined): string | undefined => span?.spanContext().spanId;

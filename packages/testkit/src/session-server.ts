@@ -18,7 +18,7 @@ export const sessionProfile: Profile = {
   key: '^/session/([^/]+)/',
   messages: 'json',
   cursor: {
-    sent: ['req-header:last-event-id', 'query:last_event_id'],
+    sent: ['req-header:last-event-id', 'query:last_event_id', 'sent-json:/processed'],
     received: ['sse:id', 'json:/id'],
     codec: 'int',
     dense: true,
@@ -41,7 +41,7 @@ export interface SessionServerOptions {
 /**
  * Sessions that are read as server-sent events and may move to a WebSocket:
  * `GET /session/{id}/events`, `POST /session/{id}/upgrade` with the processed cursor in
- * `Last-Event-ID`, and `GET /session/{id}/ws`, with the cursor in `last_event_id` unless the POST
+ * `Last-Event-ID` or in its body, `{"processed":10}`, and `GET /session/{id}/ws`, with the cursor in `last_event_id` unless the POST
  * has handed it over.
  */
 export interface SessionServer {
@@ -102,7 +102,7 @@ class Sessions {
     if (route === 'events' && request.method === 'GET') {
       this.#stream(this.log(session), request, response);
     } else if (route === 'upgrade' && request.method === 'POST') {
-      this.#announce(this.log(session), request, response);
+      void this.#announce(this.log(session), request, response);
     } else response.writeHead(404).end();
   }
 
@@ -158,9 +158,12 @@ class Sessions {
     this.#changed(() => log.attach(reader));
   }
 
-  #announce(log: SessionLog, request: IncomingMessage, response: ServerResponse): void {
-    request.resume();
-    const processed = cursorOf(request);
+  async #announce(
+    log: SessionLog,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const processed = (await processedIn(request)) ?? cursorOf(request);
     const plan = processed === undefined ? undefined : this.#planFor(log, processed);
     if (plan?.action === 'refuse') {
       response.writeHead(plan.status, GENERATION).end();
@@ -181,6 +184,15 @@ class Sessions {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** What the body of an announcement says, if it has one. */
+async function processedIn(request: IncomingMessage): Promise<number | undefined> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  if (text === '') return undefined;
+  const { processed } = JSON.parse(text) as { readonly processed?: number };
+  return processed;
 }
 
 function cursorOf({ headers, url = '' }: IncomingMessage): number | undefined {

@@ -249,3 +249,77 @@ describe('a move that was announced to the server', () => {
     expect(again.moves).toEqual([]);
   });
 });
+
+describe('M1: a session that is read on one path and moves on another, without a profile that ties them', () => {
+  interface Request {
+    readonly transport?: 'sse' | 'websocket';
+    readonly method?: string;
+    readonly target: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly status?: number;
+  }
+
+  const PLACES: Profile = {
+    name: 'places',
+    match: { path: '^/' },
+    messages: 'json',
+    cursor: {
+      sent: ['req-header:last-event-id', 'query:cursor', 'sent-json:/processed'],
+      received: ['sse:id', 'json:/id'],
+      codec: 'int',
+      dense: true,
+    },
+  };
+
+  function serve(profile: Profile = PLACES) {
+    const reports: StreamReport[] = [];
+    const keep = (_: StreamConnection, report: StreamReport): void => void reports.push(report);
+    const observer = { settled: keep, revised: keep, inStream() {}, ended() {} };
+    const timeline = createServerTimeline({ profiles: [profile], observer });
+    const ask = ({ transport = 'sse', method = 'GET', target, headers = {}, ...more }: Request) => {
+      const header = (name: string): string | undefined => headers[name];
+      const { body, status = transport === 'sse' ? 200 : 101 } = more;
+      const given = body === undefined ? {} : { body: () => body };
+      const request = { transport, method, origin: '', target, header, ...given };
+      const connection = timeline.open(request, 1);
+      const type = transport === 'sse' && method === 'GET' ? 'text/event-stream' : undefined;
+      connection.response(status, (name) => (name === 'content-type' ? type : undefined));
+      return connection;
+    };
+    const outcomes = (): unknown[] =>
+      reports.flatMap(({ missed, migration }) => (migration ? [[migration.outcome, missed]] : []));
+    return { ask, outcomes };
+  }
+
+  const IN_MCP = { 'mcp-session-id': 's' };
+
+  it.each([
+    ['the path names it', '/session/s/events', '/session/s/ws', {}],
+    ['the header names it', '/mcp', '/socket', IN_MCP],
+  ])('is found by its cursor where %s', (_, feed, socket, headers) => {
+    const { ask, outcomes } = serve();
+    write(ask({ target: feed, headers }), 1, 13);
+    const moved = ask({ transport: 'websocket', target: `${socket}?cursor=10`, headers });
+    moved.sent('{"id":14}');
+    expect(outcomes()).toEqual([['lossy', 3]]);
+  });
+
+  it('is found by what announced it, whose body may carry the cursor', () => {
+    const { ask, outcomes } = serve({ ...PLACES, key: '^/session/([^/]+)/(?:events|upgrade)' });
+    write(ask({ target: '/session/s/events' }), 1, 13);
+    ask({ method: 'POST', target: '/session/s/upgrade', body: { processed: 10 }, status: 202 });
+    const moved = ask({ transport: 'websocket', target: '/session/s/ws' });
+    moved.sent('{"id":11}');
+    expect(outcomes()).toEqual([['replayed', 0]]);
+  });
+
+  it('is none of another session, nor of one that does not say that it moves', () => {
+    const { ask, outcomes } = serve();
+    write(ask({ target: '/session/s/events' }), 1, 13);
+    ask({ transport: 'websocket', target: '/session/t/ws?cursor=10' }).sent('{"id":14}');
+    ask({ transport: 'websocket', target: '/session/s/chat' }).sent('{"id":1}');
+    ask({ transport: 'websocket', target: '/session/s/chat?cursor=99' }).sent('{"id":1}');
+    expect(outcomes()).toEqual([]);
+  });
+});

@@ -15,7 +15,7 @@ import type { SseScanner } from '../sse/scanner.ts';
 import { SseScanner as Scanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
-import { claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
+import { bodyOf, claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
 import { Frame, payloadTagOf, readFrame } from '../timeline/frame.ts';
 import type { Claim } from '../timeline/lane-evidence.ts';
 import { opensStream, refusalOf } from '../timeline/lane-facts.ts';
@@ -76,7 +76,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   constructor(engine: ServerEngine, request: StreamRequest, facts: HeaderFacts, at: number) {
     this.#engine = engine;
     this.#opening = openingOf(facts, at);
-    const subject = subjectOf(facts, []);
+    const subject = subjectOf(facts, bodyOf(facts.request));
     this.#profile = engine.choose(facts, subject);
     this.#cursor = claimOf(this.#profile, subject).cursor;
     this.#stream = engine.streams.open(request, facts.request, this.#cursor, this.#profile);
@@ -126,7 +126,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const facts = { request, responseHeaders, status };
     opening.facts = facts;
     opening.status = status;
-    const base = subjectOf(facts, []);
+    const base = subjectOf(facts, bodyOf(request));
     this.#profile = this.#engine.choose(facts, base);
     const claim = claimOf(this.#profile, base);
     this.#cursor = claim.cursor;

@@ -10,7 +10,7 @@ import type { CompiledProfile } from '../profile/compile.ts';
 import type { Subject } from '../profile/place.ts';
 import { readFirst } from '../profile/place.ts';
 import type { Identity } from '../timeline/engine.ts';
-import { claimOf, withSent } from '../timeline/facts.ts';
+import { claimOf, subjectOf, withSent } from '../timeline/facts.ts';
 import { Frame, itemsOf, payloadTagOf, readFrame } from '../timeline/frame.ts';
 import type { Move } from '../timeline/logical-stream.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
@@ -44,6 +44,7 @@ interface Named {
 /** Messages of the client that places may still look into; older ones were answered long ago. */
 const SENT_REMEMBERED = 8;
 const MOST_NAMES = 4096;
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
 /** The logical streams of one accepted WebSocket (R19): the connection itself, and those it names. */
 export class ServerLanes {
@@ -70,7 +71,9 @@ export class ServerLanes {
     this.#engine = engine;
     this.#connection = connection;
     this.#profile = profile;
-    this.stream = engine.streams.open(request, facts, undefined, profile);
+    const asked = { request: facts, responseHeaders: NO_HEADERS, status: undefined };
+    const { cursor } = claimOf(profile, subjectOf(asked, []));
+    this.stream = engine.streams.open(request, facts, cursor, profile);
     this.#main = new ServerLane(undefined, this.stream.log);
     this.ordinal = this.stream.connections++;
     this.#lastContext = this.stream.lastContext;

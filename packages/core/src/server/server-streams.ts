@@ -2,8 +2,9 @@ import type { StreamRequest, Transport } from '../connection.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import { idTagOf } from '../id-tag.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import { keyOf, keyTagOf, placeOf } from '../timeline/key.ts';
+import { keyOf, keyTagOf, placeOf, sessionOf } from '../timeline/key.ts';
 import type { Handover } from '../timeline/logical-stream.ts';
+import { announcesMove, mayMove } from '../timeline/move.ts';
 import type { RequestFacts } from '../timeline/request-facts.ts';
 import { numberedBy, WrittenLog } from './written-log.ts';
 
@@ -43,6 +44,8 @@ const ANSWERS_REMEMBERED = 16;
 export class ServerStreams {
   readonly #byKey = new Map<number, ServerStream>();
   readonly #answers = new Map<number, ServerStream[]>();
+  /** By the tag of a session, the stream that it reads as server-sent events. */
+  readonly #sessions = new Map<number, ServerStream>();
   readonly #limit: number;
   readonly #memory: HistoryMemory;
   readonly #streamKey: ((request: StreamRequest) => string | undefined) | undefined;
@@ -69,13 +72,10 @@ export class ServerStreams {
     const key =
       own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
     const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
-    const stream = this.#find(
-      keyTagOf(key),
-      keyTagOf(place),
-      facts.method,
-      cursor,
-      own !== undefined,
-    );
+    const stream =
+      this.#movingTo(keyTagOf(key), facts, cursor) ??
+      this.#find(keyTagOf(key), keyTagOf(place), facts, cursor, own !== undefined);
+    this.#noteSession(facts, stream);
     stream.open++;
     this.#memory.opened();
     return stream;
@@ -113,15 +113,46 @@ export class ServerStreams {
     this.#evict();
   }
 
+  #noteSession(facts: RequestFacts, stream: ServerStream): void {
+    const session = sessionOf(facts);
+    if (session === undefined || facts.transport !== 'sse' || facts.method !== 'GET') return;
+    const tag = keyTagOf(session);
+    this.#sessions.delete(tag);
+    this.#sessions.set(tag, stream);
+    if (this.#sessions.size <= this.#limit) return;
+    const [oldest] = this.#sessions.keys();
+    if (oldest !== undefined) this.#sessions.delete(oldest);
+  }
+
+  /**
+   * M1: the stream of the same session on another path, for a request that says that it moves: it
+   * announces the move, was announced, or carries a cursor that this stream has written.
+   */
+  #movingTo(
+    key: number,
+    facts: RequestFacts,
+    cursor: string | undefined,
+  ): ServerStream | undefined {
+    const session = sessionOf(facts);
+    if (session === undefined || !mayMove(facts) || this.#byKey.has(key)) return undefined;
+    const stream = this.#sessions.get(keyTagOf(session));
+    if (stream?.transport !== 'sse' || stream.isForgotten) return undefined;
+    const isAnnounced = announcesMove(facts) || stream.handover !== undefined;
+    if (!isAnnounced && (cursor === undefined || !holds(stream.log, cursor))) return undefined;
+    if (facts.transport === 'websocket') this.#byKey.set(key, stream);
+    return stream;
+  }
+
   #find(
     key: number,
     place: number,
-    method: string,
+    { method, transport }: RequestFacts,
     cursor: string | undefined,
     isNamed: boolean,
   ): ServerStream {
-    const shared = this.#byKey.get(key);
-    if (cursor !== undefined) {
+    const found = this.#byKey.get(key);
+    const shared = found?.isForgotten === true ? undefined : found;
+    if (cursor !== undefined && transport === 'sse') {
       if (shared && holds(shared.log, cursor)) return shared;
       const answer = this.#answers.get(place)?.find(({ log }) => holds(log, cursor));
       if (answer) return answer;
@@ -168,7 +199,8 @@ export class ServerStreams {
       const [oldest] = this.#byKey;
       if (oldest === undefined || oldest[1].open > 0) return;
       this.#byKey.delete(oldest[0]);
-      forget(oldest[1]);
+      // Under another name than its own a stream moved once.
+      if (oldest[0] === oldest[1].key) forget(oldest[1]);
     }
     while (this.#answers.size > this.#limit) {
       const [oldest] = this.#answers;

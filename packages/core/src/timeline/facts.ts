@@ -125,7 +125,8 @@ export class ConnectionFacts {
   }
 }
 
-function bodyOf({ body }: RequestFacts): readonly unknown[] {
+/** What the client sent along with its request. */
+export function bodyOf({ body }: RequestFacts): readonly unknown[] {
   const value = body?.();
   return value === undefined ? [] : [value];
 }

@@ -44,6 +44,15 @@ export function keyTagOf(key: string): number {
 }
 
 const SESSION_HEADER = 'mcp-session-id';
+const SESSION_PATH = /\/sessions?\/([^/]+)\//;
+
+/** M1: what tells on any path which session a request belongs to. */
+export function sessionOf({
+  headers,
+  path,
+}: Pick<RequestFacts, 'headers' | 'path'>): string | undefined {
+  return headers.get(SESSION_HEADER) ?? SESSION_PATH.exec(path)?.[1];
+}
 
 /**
  * L4. Two requests with one key ask for one logical stream. In clear text, so it stays in memory.
@@ -59,7 +68,7 @@ export function keyOf(request: RequestFacts, profile: CompiledProfile | undefine
 }
 
 export function whereaboutsOf(request: RequestFacts): Whereabouts {
-  const session = request.headers.get(SESSION_HEADER);
+  const session = sessionOf(request);
   return {
     place: keyTagOf(placeOf(request)),
     origin: textTagOf(request.origin),

@@ -152,11 +152,20 @@ describe('a client moves a stream from SSE to a WebSocket', () => {
 
   it('M1: of two feeds that ended at the cursor none can be told to be the one', () => {
     const { key: _, ...keyless } = SESSION;
+    const client = new Client({ profiles: [{ ...keyless, match: { path: '^/feeds/' } }] });
+    client.read('reset', '/feeds/s');
+    client.read('reset', '/feeds/t');
+    client.socket('/feeds/ws?cursor=10', 14);
+    expect(client.verdicts.map((verdict) => (verdict as unknown[])[3])).toEqual([undefined]);
+  });
+
+  it('M1: a path that names the session ties two paths', () => {
+    const { key: _, ...keyless } = SESSION;
     const client = new Client({ profiles: [keyless] });
     client.read('reset');
     client.read('reset', '/session/t/events');
     client.socket('/session/s/ws?cursor=10', 14);
-    expect(client.verdicts.map((verdict) => (verdict as unknown[])[3])).toEqual([undefined]);
+    expect(client.verdicts.map((verdict) => (verdict as unknown[])[3])).toEqual(['lossy']);
   });
 
   it('M1: the session header ties two paths', () => {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { StreamRequest } from '@sameriver/core';
 import { privateSlot } from '@sameriver/core';
 import { headerLookup, requestBodies } from '@sameriver/telemetry';
+import { keepAnnouncement } from './announcements.ts';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import type { Method, Originals } from './patch.ts';
@@ -78,6 +79,7 @@ export function tapHttp1(streams: ServerStreams): () => void {
   const onStart = (message: unknown): void =>
     streams.guard(() => {
       const { request, response } = message as { request: IncomingMessage; response: Response };
+      keepAnnouncement(request);
       if (!asksForStream(request.rawHeaders)) return;
       arrivals.set(response, { at: streams.now(), target: request.url ?? '' });
     });
