@@ -21,12 +21,14 @@ test('all incidents come to the right verdicts, and a collector gets all spans',
   expect(stdout).toMatch(/^ +refuses +409 +- +client +refused +0 +refused +cursor_conflict$/m);
   expect(stdout).toMatch(/^ +loses +202 +14 +client +lossy +3 +reoriginated +window_exceeded$/m);
   expect(stdout).toMatch(/^ +server +lossy +3 +unverifiable +no_window$/m);
+  expect(stdout).toMatch(/^ +42 +33 +0 +0 +9 +33 +2$/m);
   expect(stdout).not.toContain('\u001b');
   expect(code).toBe(0);
   const services = new Set(collector.spans.map(({ resource }) => resource['service.name']));
   expect([...services].sort()).toEqual([
     'mcp-client-1',
     'mcp-client-2',
+    'mcp-client-guarded',
     'mcp-server-a',
     'mcp-server-b',
     'session-client',

@@ -5,8 +5,8 @@ import { usageErrorFrom } from './command.ts';
 const HELP = `Usage: sameriver demo [--load] [--targets FILE]
 
 Plays two incidents with real MCP servers and clients behind a load balancer, and a session that moves
-to a WebSocket, all on this machine and on free ports, and shows what they believe and what Same River
-says. Takes about half a minute.
+to a WebSocket, then the first incident with a guard before the client: all on this machine and on free
+ports. Shows what they believe and what Same River says. Takes about half a minute.
 
   --load          raise the load of a feed in steps instead, whose window shrinks when it is busy, and
                   plot how often a reconnect is re-originated by load; takes about a minute

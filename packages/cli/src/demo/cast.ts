@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import type { Bill } from '@sameriver/guard';
 import { writeTargets } from './targets.ts';
 import { DemoStuck, within } from './within.ts';
 
@@ -28,11 +29,13 @@ interface Message {
   readonly lost?: number;
   readonly status?: number;
   readonly ids?: readonly number[];
+  readonly bill?: Bill;
 }
 
 export type Program =
   | 'mcp-server'
   | 'mcp-client'
+  | 'guarded-client'
   | 'feed-server'
   | 'feed-readers'
   | 'session-server'

@@ -16,6 +16,7 @@ import {
 import { overrunWindow, STEPS } from './short-window.ts';
 import type { Stage } from './stage.ts';
 import { setStage, WINDOW } from './stage.ts';
+import { tellGuard } from './tell-guard.ts';
 import { tellMoves } from './tell-moves.ts';
 import { CURSOR, LOST, resumeOnWrongInstance } from './wrong-instance.ts';
 
@@ -39,12 +40,13 @@ async function play(stage: Stage, copyTo: string | undefined, terminal: Terminal
     ...(await tellShortWindow(stage, terminal)),
     ...(await tellMoves(stage, 3, terminal)),
   ];
+  const notOnce = await tellGuard(stage, 4, terminal);
   await tellMetrics(stage, terminal);
   terminal.out(traces(copyTo, stage.inbox.trouble, terminal));
   const wrong = wrongVerdicts(expected);
-  for (const line of wrong) terminal.err(`${line}\n`);
+  for (const line of [...wrong, ...notOnce]) terminal.err(`${line}\n`);
   terminal.out(`\n${expected.length - wrong.length} verdicts right, ${wrong.length} wrong\n`);
-  return wrong.length === 0 ? AS_EXPECTED : OTHERWISE;
+  return wrong.length + notOnce.length === 0 ? AS_EXPECTED : OTHERWISE;
 }
 
 function introduction(terminal: Terminal): string {

@@ -23,7 +23,7 @@ export interface Stage {
   /** Everybody who has been started. */
   players(): readonly Player[];
   /** A client that has connected to the balancer and whose event stream is open. */
-  listener(service: string): Promise<Listener>;
+  listener(service: string, program?: 'mcp-client' | 'guarded-client'): Promise<Listener>;
   /** Starts somebody who does not go through the balancer. */
   extra(service: string, program: Program, args: readonly string[]): Promise<Player>;
   /** The verdicts on the reconnect that a client makes with this cursor. */
@@ -61,8 +61,8 @@ export async function setStage(
       inbox,
       clear,
       players: () => players,
-      listener: async (service) => {
-        const listener = await listen(cast, balancer, service);
+      listener: async (service, program = 'mcp-client') => {
+        const listener = await listen(cast, balancer, service, program);
         players.push(listener);
         return listener;
       },
@@ -84,9 +84,14 @@ function server(cast: Cast, instance: string, lastId: number): Promise<Player> {
   return cast.start(`mcp-server-${instance.toLowerCase()}`, 'mcp-server', args);
 }
 
-async function listen(cast: Cast, balancer: Balancer, service: string): Promise<Listener> {
+async function listen(
+  cast: Cast,
+  balancer: Balancer,
+  service: string,
+  program: Program,
+): Promise<Listener> {
   const open = balancer.nextStream();
-  const player = await cast.start(service, 'mcp-client', [`${balancer.origin}/mcp`]);
+  const player = await cast.start(service, program, [`${balancer.origin}/mcp`]);
   await within(open, `the event stream of ${service}`);
   return {
     ...player,
