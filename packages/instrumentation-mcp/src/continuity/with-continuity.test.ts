@@ -1,5 +1,12 @@
 import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { readContinuity } from '@sameriver/core';
+import { createRecorder } from '@sameriver/telemetry';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryEventStore } from '../../examples/memory-event-store.ts';
 import { initialize, lastId, listen, post } from '../../test/raw-client.ts';
@@ -239,6 +246,51 @@ describe('withContinuity', () => {
     const read = store.answering(head);
     await store.replayEventsAfter(head, { send });
     expect(read()).toMatchObject({ status: 'resumed', epoch: undefined });
+  });
+
+  it.each(['replay', 'refuse'] as const)(
+    'replays, and claims nothing, where the log cannot be asked: %s',
+    async (onUnsatisfiable) => {
+      const inner = new MemoryEventStore(10);
+      const find = () => Promise.reject(new Error('connection refused'));
+      const store = withContinuity(inner, { epoch: () => 'g', find, onUnsatisfiable });
+      const first = await store.storeEvent('s', { n: 1 });
+      const second = await store.storeEvent('s', { n: 2 });
+      const sent: string[] = [];
+      const read = store.answering(first);
+      expect(await store.getStreamIdForEventId?.(first)).toBe('s');
+      await store.replayEventsAfter(first, { send: async (id) => void sent.push(id) });
+      expect(sent).toEqual([second]);
+      expect(read()).toEqual({ status: 'unknown', epoch: 'g', received: first });
+    },
+  );
+
+  it('lets a replay fail as it fails without it', async () => {
+    const gone = new Error('gone');
+    const inner = { storeEvent: async () => '1', replayEventsAfter: () => Promise.reject(gone) };
+    const store = withContinuity(inner, IN_MEMORY);
+    await store.storeEvent('s', {});
+    await expect(store.replayEventsAfter('1', { send })).rejects.toBe(gone);
+  });
+
+  it('feeds the gauges of the replay window', async () => {
+    const recorder = createRecorder({ name: 'test' });
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter });
+    recorder.setMeterProvider(new MeterProvider({ readers: [reader] }));
+    const inner = new MemoryEventStore(10);
+    const getReplayWindow = () => inner.getReplayWindow();
+    const store = withContinuity(inner, { epoch: 'in-memory', getReplayWindow });
+    for (const n of [1, 2, 3]) await store.storeEvent('s', { n });
+    await reader.forceFlush();
+    const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics);
+    const points = metrics.flatMap(({ metrics }) =>
+      metrics.map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints] as const),
+    );
+    const value = (name: string) => new Map(points).get(name)?.map((point) => point.value);
+    expect(value('event_stream.server.replay_window.usage')).toEqual([3]);
+    expect(value('event_stream.server.replay_window.limit')).toEqual([10]);
+    recorder.disable();
   });
 
   it.each([

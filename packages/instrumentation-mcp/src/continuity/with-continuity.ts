@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { diag } from '@opentelemetry/api';
 import type { Continuity, FoundCursor } from '@sameriver/core';
 import { describeContinuity } from '@sameriver/core';
 import type { ContinuitySource, ReplayWindow } from '@sameriver/telemetry/continuity';
@@ -88,6 +89,7 @@ interface Answer {
 }
 
 const DEFAULT_JOURNAL = 8192;
+const UNCHECKED: ReplayFinding = { kind: 'unchecked' };
 
 class ContinuityLog<Message extends object> {
   readonly #inner: EventStore<Message>;
@@ -141,7 +143,7 @@ class ContinuityLog<Message extends object> {
   /** A refusal comes before the replay: where the log cannot be asked, it is replayed to nobody. */
   async #rehearse(cursor: string): Promise<ReplayFinding> {
     const check = await this.#checkFor(cursor);
-    if (this.#options.find !== undefined) return this.#options.find(cursor);
+    if (this.#options.find !== undefined) return (await this.#ask(cursor)) ?? UNCHECKED;
     await this.#inner.replayEventsAfter(cursor, {
       send: async (id, message) => {
         if (!isPriming(message)) check.sent(id);
@@ -150,9 +152,22 @@ class ContinuityLog<Message extends object> {
     return check.finding();
   }
 
+  /** A log that cannot be asked leaves the replay to the store, and nothing is claimed of it. */
+  async #ask(cursor: string): Promise<FoundCursor | undefined> {
+    try {
+      return await this.#options.find?.(cursor);
+    } catch (error) {
+      diag.warn('withContinuity: find() failed', error);
+      return undefined;
+    }
+  }
+
   async #checkFor(cursor: string): Promise<ReplayCheck> {
     const { find, epoch } = this.#options;
-    if (find !== undefined) return checkByLog(await find(cursor));
+    if (find !== undefined) {
+      const found = await this.#ask(cursor);
+      return found === undefined ? unchecked() : checkByLog(found);
+    }
     const entry = this.#journal.find(cursor);
     if (entry !== undefined) return checkByJournal(entry, (of) => this.#journal.lastOf(of));
     const isUnknown = epoch === 'in-memory' && this.#journal.isWhole;
