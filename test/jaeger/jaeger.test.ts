@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JaegerServer, RunningCollector } from '@sameriver/testkit';
-import { freePort, goProgram, jaegerServer, runNode, startCollector } from '@sameriver/testkit';
+import type { JaegerServer } from '@sameriver/testkit';
+import { goProgram, jaegerServer, runNode, startCollector, startGateway } from '@sameriver/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JaegerSpan, JaegerTrace } from './jaeger-api.ts';
 import { searchTraces, servicesOf, tagsOf, traceById } from './jaeger-api.ts';
@@ -135,6 +135,8 @@ describe.skipIf(absent !== undefined)(
           'event_stream.classification=unverifiable',
           'event_stream.cursor.requested=4118',
           'event_stream.disconnect.reason=reset',
+          'event_stream.classification=refused',
+          'event_stream.migration.outcome=lossy',
         ]),
       );
     });
@@ -152,31 +154,17 @@ describe.skipIf(absent !== undefined)(
       expect(metrics).toMatch(/duration_seconds_bucket\{.*span_name="POST"/);
     }, 120_000);
 
-    async function playThroughGateway({ otlpGrpc }: JaegerServer) {
-      const [http, grpc, metrics] = await Promise.all([freePort(), freePort(), freePort()]);
-      const gateway: RunningCollector = await startCollector(
-        binary,
-        join(RECIPES, 'collector/gateway.yaml'),
-        {
-          COLLECTOR_HOST: '127.0.0.1',
-          COLLECTOR_OTLP_PORT: String(http),
-          COLLECTOR_OTLP_GRPC_PORT: String(grpc),
-          COLLECTOR_METRICS_PORT: String(metrics),
-          JAEGER_ENDPOINT: otlpGrpc,
-          SAMPLING_DECISION_WAIT: '5s',
-          SAMPLING_PERCENTAGE: '0',
-          METRICS_FLUSH_INTERVAL: '1s',
-        },
-      );
+    async function playThroughGateway(behind: JaegerServer): Promise<string> {
+      const gateway = await startGateway(binary, behind);
       try {
-        await playDemo(`http://127.0.0.1:${http}`);
+        await playDemo(gateway.otlp);
         await expect
           .poll(
             async () => (await find('mcp-client-2', 'event_stream.connection.ordinal=3')).length,
             { timeout: 60_000, interval: 250 },
           )
           .toBe(2);
-        const page = await fetch(`http://127.0.0.1:${metrics}/metrics`);
+        const page = await fetch(`http://${gateway.metrics}/metrics`);
         return await page.text();
       } finally {
         await gateway.close();

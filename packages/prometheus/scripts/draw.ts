@@ -6,6 +6,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { jaegerBinary, jaegerServer, startGateway } from '@sameriver/testkit';
 import { parse, View } from 'vega';
 import { compile } from 'vega-lite';
 import { BOARDS } from './dashboards/all.ts';
@@ -24,9 +25,17 @@ const UNDER_LOAD: ReadonlySet<string> = new Set(['continuity', 'load', 'replay-w
 
 const now = (): number => Date.now() / 1_000;
 
-async function play({ targetsFile }: Prometheus, options: readonly string[]): Promise<Span> {
+interface Stage {
+  readonly prometheus: Prometheus;
+  /** Where spans go, which the gateway counts and a Jaeger keeps. */
+  readonly otlp: string;
+}
+
+async function play({ prometheus, otlp }: Stage, options: readonly string[]): Promise<Span> {
   const from = now();
-  await run(process.execPath, [CLI, 'demo', ...options, '--targets', targetsFile]);
+  await run(process.execPath, [CLI, 'demo', ...options, '--targets', prometheus.targetsFile], {
+    env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: otlp },
+  });
   return { from, to: now() };
 }
 
@@ -39,15 +48,22 @@ async function draw(prometheus: Prometheus, name: string, span: Span): Promise<v
   writeFileSync(new URL(`dashboard-${name}.svg`, PICTURES), `${await view.toSVG()}\n`);
 }
 
-const prometheus = await startPrometheus();
+const { binary, absent } = jaegerBinary();
+if (binary === undefined) throw new Error(`Nobody counts the spans: ${absent}`);
+const jaeger = await jaegerServer(binary);
+const gateway = await startGateway(binary, jaeger);
+const prometheus = await startPrometheus(gateway.metrics);
 try {
-  const incidents = await play(prometheus, []);
+  const stage = { prometheus, otlp: gateway.otlp };
+  const incidents = await play(stage, []);
   // Between two runs nothing is up, and no line should reach from one into the other.
   await sleep(10_000);
-  const load = await play(prometheus, ['--load']);
+  const load = await play(stage, ['--load']);
   for (const { name } of BOARDS) {
     await draw(prometheus, name, UNDER_LOAD.has(name) ? load : incidents);
   }
 } finally {
   await prometheus.close();
+  await gateway.close();
+  await jaeger.close();
 }

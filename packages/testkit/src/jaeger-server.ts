@@ -58,7 +58,7 @@ export interface JaegerServer extends RunningCollector {
   readonly query: string;
 }
 
-const RECIPE = fileURLToPath(new URL('../../../docs/recipes/jaeger/', import.meta.url));
+const RECIPES = fileURLToPath(new URL('../../../docs/recipes/', import.meta.url));
 
 /** Starts Jaeger as `docs/recipes` configures it, on free ports. */
 export async function jaegerServer(binary: string): Promise<JaegerServer> {
@@ -68,13 +68,13 @@ export async function jaegerServer(binary: string): Promise<JaegerServer> {
     freePort(),
     freePort(),
   ]);
-  const running = await startCollector(binary, `${RECIPE}config.yaml`, {
+  const running = await startCollector(binary, `${RECIPES}jaeger/config.yaml`, {
     JAEGER_HOST: '127.0.0.1',
     JAEGER_QUERY_PORT: String(query),
     JAEGER_QUERY_GRPC_PORT: String(queryGrpc),
     JAEGER_OTLP_PORT: String(otlp),
     JAEGER_OTLP_GRPC_PORT: String(otlpGrpc),
-    JAEGER_UI_CONFIG: `${RECIPE}ui.json`,
+    JAEGER_UI_CONFIG: `${RECIPES}jaeger/ui.json`,
   });
   return {
     ...running,
@@ -82,4 +82,34 @@ export async function jaegerServer(binary: string): Promise<JaegerServer> {
     otlpGrpc: `127.0.0.1:${otlpGrpc}`,
     query: `http://127.0.0.1:${query}`,
   };
+}
+
+/** The gateway of `docs/recipes`, with a Jaeger behind it. */
+export interface Gateway extends RunningCollector {
+  /** Where spans are sent by OTLP over HTTP, without the path. */
+  readonly otlp: string;
+  /** Host and port of its page of metrics. */
+  readonly metrics: string;
+}
+
+/**
+ * Starts it on free ports. It decides after five seconds and keeps nothing but what it must; metrics
+ * are there after one.
+ */
+export async function startGateway(
+  binary: string,
+  { otlpGrpc }: Pick<JaegerServer, 'otlpGrpc'>,
+): Promise<Gateway> {
+  const [http, grpc, metrics] = await Promise.all([freePort(), freePort(), freePort()]);
+  const running = await startCollector(binary, `${RECIPES}collector/gateway.yaml`, {
+    COLLECTOR_HOST: '127.0.0.1',
+    COLLECTOR_OTLP_PORT: String(http),
+    COLLECTOR_OTLP_GRPC_PORT: String(grpc),
+    COLLECTOR_METRICS_PORT: String(metrics),
+    JAEGER_ENDPOINT: otlpGrpc,
+    SAMPLING_DECISION_WAIT: '5s',
+    SAMPLING_PERCENTAGE: '0',
+    METRICS_FLUSH_INTERVAL: '1s',
+  });
+  return { ...running, otlp: `http://127.0.0.1:${http}`, metrics: `127.0.0.1:${metrics}` };
 }

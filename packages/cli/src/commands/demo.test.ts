@@ -38,15 +38,42 @@ test('all incidents come to the right verdicts, and a collector gets all spans',
   ]);
 }, 90_000);
 
-test('under rising load the metrics count exactly what fell out of the window', async () => {
-  const { code, stdout } = await runNode([BIN, 'demo', '--load'], { cwd: CLI });
+test('under rising load metrics count what fell out of the window, and spans tell the same loads', async () => {
+  const collector = await otlpCollector();
+  const { code, stdout } = await runNode([BIN, 'demo', '--load'], { cwd: CLI, env: collector.env });
+  await collector.close();
   expect(stdout).toContain('8 steps counted right, 0 wrong');
-  const levels = [...stdout.matchAll(/^ +(low|high) +┤.* (\d+) of (\d+)$/gm)];
-  const ratios = levels.map(([, level, lost, all]) => [level, Number(lost) / Number(all)]);
-  const { low = 1, high = 0 } = Object.fromEntries(ratios);
-  expect(high).toBeGreaterThan(low);
   expect(code).toBe(0);
+
+  const bars = [...stdout.matchAll(/^ +(\S+(?: to \S+)?) +┤.* (\d+) of (\d+)$/gm)];
+  const told = new Map(bars.map(([, name = '', lost, all]) => [name, [Number(lost), Number(all)]]));
+  const [low = [1, 1], high = [0, 1]] = [told.get('low'), told.get('high')];
+  expect(high[0]! / high[1]!).toBeGreaterThan(low[0]! / low[1]!);
+
+  const verdicts = collector.spans.filter(
+    ({ name, attributes }) => name === 'sse accept' && 'event_stream.classification' in attributes,
+  );
+  const seen = new Map<string, number[]>();
+  for (const { attributes } of verdicts) {
+    const utilization = Number(attributes['event_stream.load.event_loop_utilization']);
+    const isLost = Number(attributes['event_stream.classification'] === 'reoriginated');
+    for (const name of [String(attributes['event_stream.load.level']), bucketOf(utilization)]) {
+      const [lost = 0, all = 0] = seen.get(name) ?? [];
+      seen.set(name, [lost + isLost, all + 1]);
+    }
+  }
+  expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(told));
 }, 180_000);
+
+const BOUNDS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
+
+function bucketOf(utilization: number): string {
+  const upTo = Math.max(
+    1,
+    BOUNDS.findIndex((bound) => utilization <= bound),
+  );
+  return `${BOUNDS[upTo - 1]} to ${BOUNDS[upTo]}`;
+}
 
 test('an interrupted demo leaves no process behind', async () => {
   const child = spawn(process.execPath, [BIN, 'demo'], {

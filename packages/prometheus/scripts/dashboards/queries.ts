@@ -32,6 +32,17 @@ export function buckets(name: string, where: Where = {}): string {
   return `{__name__=~"${pattern}",${matchers}}`;
 }
 
+/**
+ * Selector of the spans that the gateway of the recipe counts: one for each connect or accept span,
+ * by attributes that are on spans alone.
+ *
+ * @param patterns Labels and what they must match.
+ */
+export function spans(patterns: Readonly<Record<string, string>>): string {
+  const matchers = Object.entries(patterns).map(([label, pattern]) => `${label}=~"${pattern}"`);
+  return `traces_span_metrics_streams_calls_total{${matchers.join(',')}}`;
+}
+
 function matchersOf({ name, attributes }: MetricDefinition, where: Where): string {
   const matchers = Object.entries(where).map(([attribute, value]) => {
     if (!attributes.includes(attribute)) {

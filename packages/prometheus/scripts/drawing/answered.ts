@@ -38,7 +38,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Seconds; scrapes are one second apart. */
+/** Seconds; scrapes are half a second apart. */
 const RATE_INTERVAL = 4;
 const STEP = 2;
 

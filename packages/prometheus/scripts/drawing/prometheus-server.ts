@@ -22,13 +22,17 @@ export interface Answer {
 
 const PATIENCE = 100;
 
-/** A Prometheus that scrapes once a second what its file of targets names. */
-export async function startPrometheus(): Promise<Prometheus> {
+/**
+ * A Prometheus that scrapes twice a second what its file of targets names.
+ *
+ * @param gateway Host and port of a collector that it scrapes besides.
+ */
+export async function startPrometheus(gateway: string): Promise<Prometheus> {
   const program = await debianPackage('prometheus');
   const folder = mkdtempSync(join(tmpdir(), 'sameriver-pictures-'));
   const targetsFile = join(folder, 'targets.json');
   const config = join(folder, 'prometheus.yml');
-  writeFileSync(config, configOf(targetsFile));
+  writeFileSync(config, configOf(targetsFile, gateway));
   const port = await freePort();
   const child = spawn(
     program,
@@ -61,14 +65,15 @@ export async function startPrometheus(): Promise<Prometheus> {
   };
 }
 
-function configOf(targetsFile: string): string {
+function configOf(targetsFile: string, gateway: string): string {
   return JSON.stringify({
-    global: { scrape_interval: '1s', scrape_timeout: '1s' },
+    global: { scrape_interval: '500ms', scrape_timeout: '500ms' },
     scrape_configs: [
       {
         job_name: 'demo',
         file_sd_configs: [{ files: [targetsFile], refresh_interval: '1s' }],
       },
+      { job_name: 'gateway', static_configs: [{ targets: [gateway] }] },
     ],
   });
 }
