@@ -23,6 +23,9 @@ const PICTURES = new URL('../../../docs/pictures/', import.meta.url);
 /** Dashboards on which the load shows more than the incidents do. */
 const UNDER_LOAD: ReadonlySet<string> = new Set(['continuity', 'load', 'replay-window']);
 
+/** Milliseconds. */
+const AFTERMATH = 3_000;
+
 const now = (): number => Date.now() / 1_000;
 
 interface Stage {
@@ -36,6 +39,8 @@ async function play({ prometheus, otlp }: Stage, options: readonly string[]): Pr
   await run(process.execPath, [CLI, 'demo', ...options, '--targets', prometheus.targetsFile], {
     env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: otlp },
   });
+  // The last scrapes still count in the intervals after them.
+  await sleep(AFTERMATH);
   return { from, to: now() };
 }
 

@@ -40,7 +40,8 @@ export interface Span {
 
 /** Seconds; scrapes are half a second apart. */
 const RATE_INTERVAL = 4;
-const STEP = 2;
+/** Enough bars for a short time, and not too many for a long one. */
+const STEPS = 30;
 
 /** Of Grafana's names. */
 const COLOURS: Readonly<Record<string, string>> = {
@@ -98,7 +99,7 @@ async function pointsOf(target: Target, prometheus: Prometheus, span: Span): Pro
     .replaceAll('$job', '.*');
   const answers = target.instant
     ? await prometheus.query(expr, span.to)
-    : await prometheus.queryRange(expr, span.from, span.to, STEP);
+    : await prometheus.queryRange(expr, span.from, span.to, Math.ceil(length / STEPS));
   return answers.flatMap((answer) => {
     const line = lineOf(target.legendFormat, answer.metric);
     return answer.values
