@@ -6,7 +6,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { jaegerBinary, jaegerServer, startGateway } from '@sameriver/testkit';
+import { goProgram, jaegerServer, startGateway } from '@sameriver/testkit';
 import { parse, View } from 'vega';
 import { compile } from 'vega-lite';
 import { BOARDS } from './dashboards/all.ts';
@@ -53,7 +53,7 @@ async function draw(prometheus: Prometheus, name: string, span: Span): Promise<v
   writeFileSync(new URL(`dashboard-${name}.svg`, PICTURES), `${await view.toSVG()}\n`);
 }
 
-const { binary, absent } = jaegerBinary();
+const { binary, absent } = goProgram('jaeger');
 if (binary === undefined) throw new Error(`Nobody counts the spans: ${absent}`);
 const jaeger = await jaegerServer(binary);
 const gateway = await startGateway(binary, jaeger);

@@ -10,7 +10,8 @@ ports. Shows what they believe and what Same River says. Takes about half a minu
 
   --load          raise the load of a feed in steps instead, whose window shrinks when it is busy, and
                   plot how often a reconnect is re-originated by load; takes about a minute
-  --targets FILE  write the addresses of /metrics there, for file_sd_configs of a Prometheus
+  --targets FILE  write the addresses of /metrics there, for file_sd_configs of a Prometheus that
+                  scrapes once a second, and give it the time to find them
 
 With OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP, such as http://localhost:4318 of Jaeger) the spans
 are sent there too.

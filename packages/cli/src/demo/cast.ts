@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Bill } from '@sameriver/guard';
-import { writeTargets } from './targets.ts';
+import { untilFound, writeTargets } from './targets.ts';
 import { DemoStuck, within } from './within.ts';
 
 /** A process of the demo: a program that knows nothing of Same River, started with one flag. */
@@ -76,7 +76,10 @@ export function createCast(endpoint: string, targetsFile?: string): Cast {
       child.once('exit', () => children.delete(child));
       const player = playedBy(child, service, port);
       players.push(player);
-      if (targetsFile !== undefined) writeTargets(targetsFile, players);
+      if (targetsFile !== undefined) {
+        writeTargets(targetsFile, players);
+        await untilFound();
+      }
       return player;
     },
     end: async () => {

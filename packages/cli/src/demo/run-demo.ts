@@ -16,6 +16,7 @@ import {
 import { overrunWindow, STEPS } from './short-window.ts';
 import type { Stage } from './stage.ts';
 import { setStage, WINDOW } from './stage.ts';
+import { untilScraped } from './targets.ts';
 import { tellGuard } from './tell-guard.ts';
 import { tellMoves } from './tell-moves.ts';
 import { CURSOR, LOST, resumeOnWrongInstance } from './wrong-instance.ts';
@@ -31,7 +32,12 @@ export async function runDemo(
   terminal.out(introduction(terminal));
   const copyTo = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const stage = await setStage(copyTo, targetsFile);
-  return await untilInterrupted(() => play(stage, copyTo, terminal), stage.clear, terminal);
+  const playAll = async (): Promise<number> => {
+    const status = await play(stage, copyTo, terminal);
+    if (targetsFile !== undefined) await untilScraped();
+    return status;
+  };
+  return await untilInterrupted(playAll, stage.clear, terminal);
 }
 
 async function play(stage: Stage, copyTo: string | undefined, terminal: Terminal): Promise<number> {

@@ -2,6 +2,7 @@ import process from 'node:process';
 import type { Terminal } from '../../terminal.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { heading, lines, table } from '../pages.ts';
+import { untilScraped } from '../targets.ts';
 import { curveOf, levelsOf, ratio } from './curve.ts';
 import type { LoadStage } from './load-stage.ts';
 import { DROPPED, LONGEST_ABSENCE, RATE, READERS, setLoadStage, WINDOW } from './load-stage.ts';
@@ -16,7 +17,12 @@ export async function runLoad(
 ): Promise<number> {
   terminal.out(introduction(terminal));
   const stage = await setLoadStage(process.env['OTEL_EXPORTER_OTLP_ENDPOINT'], targetsFile);
-  return await untilInterrupted(() => play(stage, terminal), stage.clear, terminal);
+  const playAll = async (): Promise<number> => {
+    const status = await play(stage, terminal);
+    if (targetsFile !== undefined) await untilScraped();
+    return status;
+  };
+  return await untilInterrupted(playAll, stage.clear, terminal);
 }
 
 function introduction(terminal: Terminal): string {
