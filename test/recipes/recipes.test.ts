@@ -73,7 +73,7 @@ describe('the compose file', () => {
   });
 });
 
-test.each([
+test.for([
   {
     service: 'Prometheus',
     from: 'prometheus',
@@ -88,12 +88,12 @@ test.each([
   },
 ])(
   '$service accepts its configuration',
+  { timeout: INSTALLING },
   async ({ from, tool, check }, { skip }) => {
     const found = await debianPackageOrReason(from, tool);
     if ('absent' in found) skip(found.absent);
     else execFileSync(found.path, check, { cwd: RECIPES, stdio: 'pipe' });
   },
-  INSTALLING,
 );
 
 describe.each(['agent', 'gateway'])('the %s collector', (tier) => {
