@@ -106,7 +106,9 @@ describe.each(PAIRS)('a client of %s with a server of %s', (client, server) => {
     await closing.pop()?.();
     const kinds = (): Set<unknown> =>
       new Set(spans('sse connect').map(({ attributes }) => attributes['event_stream.mcp.stream']));
-    await expect.poll(kinds).toEqual(new Set(['request', 'standalone', 'continued']));
+    await expect
+      .poll(kinds, { timeout: 20_000 })
+      .toEqual(new Set(['request', 'standalone', 'continued']));
     const sessions = spans('sse accept').map(({ attributes }) => attributes['mcp.session.id']);
     expect(new Set(sessions).size).toBe(1);
   });

@@ -98,7 +98,7 @@ describe(`MCP ${VERSION}, which knows no sessions`, () => {
     handler.notify.toolsChanged();
     await reader?.read();
     await expect
-      .poll(() => verdicts)
+      .poll(() => verdicts, { timeout: 20_000 })
       .toContainEqual({ classification: 'reoriginated', reason: 'protocol_never_resumes' });
     await reader?.cancel();
   });
@@ -112,7 +112,7 @@ describe(`MCP ${VERSION}, which knows no sessions`, () => {
     await client.listen({ toolsListChanged: true });
     handler.notify.toolsChanged();
     drop();
-    await expect.poll(() => listens(name).length).toBeGreaterThan(0);
+    await expect.poll(() => listens(name).length, { timeout: 20_000 }).toBeGreaterThan(0);
     const [span] = listens(name);
     expect(span?.attributes).toMatchObject({
       'mcp.protocol.version': VERSION,
