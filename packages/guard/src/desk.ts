@@ -94,22 +94,15 @@ export class Desk {
     return this.#resolve(keyed, reservation);
   }
 
+  /** Counts what is refused. */
   violation(
     reason: ViolationReason,
-    { standing, reason: verdictReason, missed }: Judgement,
+    judgement: Judgement,
     event: SseEvent | undefined,
     key: string | undefined,
   ): StreamResumptionViolation {
     this.#office.bill.violations += 1;
-    return new StreamResumptionViolation({
-      reason,
-      stream: this.#stream,
-      standing,
-      verdictReason,
-      eventId: event?.id,
-      key,
-      missed,
-    });
+    return this.#violationOf(reason, judgement, event, key);
   }
 
   /** Somebody was cut short in the middle of this event, or the ledger no longer knows. */
@@ -167,12 +160,29 @@ export class Desk {
     await this.#office.options.ledger.advance({ stream, cursor: undefined, epoch, run });
   }
 
-  #tell({ reason, missed }: Judgement): void {
+  #tell(judgement: Judgement): void {
     this.#told = true;
     this.#run = crypto.randomUUID();
     this.#office.bill.reoriginations += 1;
-    const cursor = this.#held?.cursor;
-    this.#office.options.onReorigination?.({ stream: this.#stream, reason, missed, cursor });
+    const violation = this.#violationOf('events_missed', judgement, undefined, undefined);
+    this.#office.options.onReorigination?.(violation);
+  }
+
+  #violationOf(
+    reason: ViolationReason,
+    { standing, reason: verdictReason, missed }: Judgement,
+    event: SseEvent | undefined,
+    key: string | undefined,
+  ): StreamResumptionViolation {
+    return new StreamResumptionViolation({
+      reason,
+      stream: this.#stream,
+      standing,
+      verdictReason,
+      eventId: event?.id,
+      key,
+      missed,
+    });
   }
 
   #positionAfter({ id }: SseEvent, { epoch }: Judgement): Position {

@@ -17,7 +17,6 @@ export type {
   DoubtfulEvent,
   GuardOptions,
   InDoubtAnswer,
-  Reorigination,
   UnverifiableReconnect,
 } from './types.ts';
 export type { ViolationDetails, ViolationReason } from './violation.ts';

@@ -3,6 +3,7 @@ import type { Standing } from './course.ts';
 import type { KeyOf } from './keys.ts';
 import type { IdempotencyLedger } from './ledger/ledger.ts';
 import type { SseEvent } from './sse-event.ts';
+import type { StreamResumptionViolation } from './violation.ts';
 
 /** A reconnect of which nothing is proven, for somebody who can ask out of band. */
 export interface UnverifiableReconnect {
@@ -23,14 +24,6 @@ export interface DoubtfulEvent {
   readonly why: 'reserved' | 'forgotten';
 }
 
-/** A stream that is another one than before: events may be lost, others come again. */
-export interface Reorigination {
-  readonly stream: string;
-  readonly reason: Reason | undefined;
-  readonly missed: number | 'unknown';
-  readonly cursor: string | undefined;
-}
-
 export type InDoubtAnswer = 'applied' | 'not_applied' | 'unknown';
 
 export interface GuardOptions {
@@ -48,8 +41,12 @@ export interface GuardOptions {
     | ((reconnect: UnverifiableReconnect) => PromiseLike<ConfirmedStanding> | ConfirmedStanding);
   /** Looks whether the effect of an event took place. Default: `unknown`, which is a violation. */
   readonly onInDoubt?: (event: DoubtfulEvent) => PromiseLike<InDoubtAnswer> | InDoubtAnswer;
-  /** Hears once of each connection that proved to be another stream, before its events are compared. */
-  readonly onReorigination?: (reorigination: Reorigination) => void;
+  /**
+   * Hears once of each connection that proved to be another stream, before any of its events is
+   * compared and before the position moves: what is lost is said here, `missed` says how much. To
+   * throw it means that nothing of that stream is applied.
+   */
+  readonly onReorigination?: (violation: StreamResumptionViolation) => void;
   /** Profiles of protocols of one's own (`docs/spec/profiles.md`). */
   readonly profiles?: readonly Profile[];
   /** Milliseconds to wait for the byte that decides; then the reconnect is unverifiable. 15,000. */

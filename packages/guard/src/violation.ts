@@ -6,6 +6,8 @@ import type { Standing } from './course.ts';
  * `unverifiable`: nothing proves that the stream goes on where it was. `in_doubt`: somebody began to
  * apply the event and never said that it was done. `forgotten`: the ledger has let go of keys, and
  * this may be one of them. `reservation_lost`: somebody else took the event over meanwhile.
+ * `events_missed`: the stream is another one, and what it does not bring again is lost; told to
+ * `onReorigination`, and thrown only where that throws it.
  * `overflow`: events come faster than they are applied, from a source that cannot be slowed down.
  */
 export type ViolationReason =
@@ -14,6 +16,7 @@ export type ViolationReason =
   | 'in_doubt'
   | 'forgotten'
   | 'reservation_lost'
+  | 'events_missed'
   | 'overflow';
 
 export interface ViolationDetails {
@@ -41,6 +44,8 @@ const ADVICE: Readonly<Record<ViolationReason, string>> = {
     'find out whether its effect took place and answer in `onInDoubt`: "applied" or "not_applied"',
   forgotten: 'give the ledger more room, or answer in `onInDoubt`',
   reservation_lost: 'give the ledger a longer lease than the effect takes',
+  events_missed:
+    'what comes is compared with the ledger; read the state anew for what does not come again',
   overflow: 'apply faster, or read the stream with guard.events(), which waits for the effect',
 };
 
@@ -71,6 +76,10 @@ function messageOf(details: ViolationDetails): string {
   const { reason, stream, standing, verdictReason, eventId, key } = details;
   const event = key === undefined ? `event ${eventId ?? 'without id'}` : `event with key ${key}`;
   const verdict = verdictReason === undefined ? standing : `${standing}: ${verdictReason}`;
+  if (reason === 'events_missed') {
+    const count = details.missed === 'unknown' ? 'an unknown number of' : details.missed;
+    return `${count} events of ${stream} (${verdict}) are lost: ${reason}; ${ADVICE[reason]}`;
+  }
   return `${event} of ${stream} (${verdict}) was not applied: ${reason}; ${ADVICE[reason]}`;
 }
 

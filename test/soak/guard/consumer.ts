@@ -2,7 +2,7 @@
 // LEDGER is a file of SQLite or redis://…/PREFIX. ANSWER: throw, look (for an effect in doubt), confirm
 // (an unverifiable reconnect) or forget (the position). At the STEPth step of its work it ends itself
 // with SIGKILL; 0: never.
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import type { GuardOptions, IdempotencyLedger } from '@sameriver/guard';
 import { createGuard, jsonKey, StreamResumptionViolation } from '@sameriver/guard';
@@ -57,6 +57,9 @@ if (answer === 'forget') await ledger.forget(STREAM);
 const guard = createGuard({
   ledger,
   key: jsonKey('/key'),
+  // On the disk before the stream goes on, so that no kill can take back what was said.
+  onReorigination: ({ reason }) =>
+    void appendFileSync(`${effects}.told`, `${reason}\n`, { flush: true }),
   ...(answer !== 'throw' && { onInDoubt: lookUp }),
   // Who asked knows that this server replays its whole log to those who have no cursor.
   ...(answer === 'confirm' && { onUnverifiable: () => 'resumed' }),

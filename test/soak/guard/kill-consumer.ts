@@ -58,7 +58,7 @@ export async function killConsumer({
 }: KillOptions): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sameriver-kill-'));
   const effects = join(folder, 'effects');
-  writeFileSync(effects, '');
+  for (const file of [effects, `${effects}.told`]) writeFileSync(file, '');
   const server = await logServer();
   const redis = ledger === 'redis' ? await redisServer({ dir: folder }) : undefined;
   const where = redis === undefined ? join(folder, 'ledger.db') : `${redis.url}/soak:`;
@@ -71,6 +71,7 @@ export async function killConsumer({
   let answer: Answer = 'throw';
   const count = ({ violation, signal, code }: Life): void => {
     lives += 1;
+    if (kind === 'keyed') world.hear();
     if (signal === 'SIGKILL') killed += 1;
     else if (code !== 0) throw new Error(`the consumer ended with ${code ?? signal}`);
     if (violation === undefined) {

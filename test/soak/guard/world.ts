@@ -4,6 +4,9 @@ import type { LogServer } from '@sameriver/testkit';
 /** What may befall the stream while its consumer is killed. */
 export type Kind = 'keyed' | 'keyless';
 
+/** Events that a log which begins anew still has. */
+const AGAIN = 60;
+
 /** The stream of one consumer: what its server tells, and what became of each event. */
 export class World {
   readonly kind: Kind;
@@ -12,6 +15,7 @@ export class World {
   readonly #random: () => number;
   #made = 0;
   #generation = 1;
+  #told = 0;
   /** Numbers that the server no longer has although they may not have been applied. */
   #gone: readonly number[] = [];
   #announced = new Set<number>();
@@ -34,7 +38,7 @@ export class World {
   /** Makes some events, and something happen now and then. */
   turn(): void {
     if (this.#random() < 0.1) this.#server.cut();
-    if (this.#random() < 0.1) this.#loseLog();
+    if (this.#random() < 0.05) this.#loseLog();
     const count = 1 + Math.floor(this.#random() * 8);
     for (let made = 0; made < count; made++) this.#make();
   }
@@ -43,7 +47,14 @@ export class World {
     this.#make({ isLast: true });
   }
 
-  /** The consumer said that the stream is not the one before: what is gone was not lost in silence. */
+  /** Looks whether the consumer was told that the stream is another one than before. */
+  hear(): void {
+    const told = readFileSync(`${this.#effects}.told`, 'utf8').length;
+    if (told > this.#told) this.announce();
+    this.#told = told;
+  }
+
+  /** The stream is not the one before, and that was said: what is gone was not lost in silence. */
   announce(): void {
     for (const number of this.#gone) this.#announced.add(number);
     this.#gone = [];
@@ -51,7 +62,7 @@ export class World {
 
   /** @returns What is wrong, a line each. */
   verify(): string[] {
-    const applied = readFileSync(this.#effects, 'utf8').split('\n').filter(Boolean).map(Number);
+    const applied = this.#applied();
     const times = new Map<number, number>();
     for (const number of applied) times.set(number, (times.get(number) ?? 0) + 1);
     const wrong: string[] = [];
@@ -78,7 +89,10 @@ export class World {
   #loseLog(): void {
     const { log, behaviour } = this.#server;
     if (this.kind === 'keyed') {
-      const again = log.map(({ data }) => data).slice(-200);
+      const all = log.map(({ data }) => data);
+      const again = all.slice(-AGAIN);
+      const numbers = all.slice(0, -AGAIN).map((data) => Number(data['number']));
+      this.#lose(numbers);
       this.#generation += 1;
       this.#server.restart(`g${this.#generation}`, this.#generation * 1_000_000);
       this.#server.append(...again);
@@ -87,6 +101,16 @@ export class World {
     const before = behaviour.evicted;
     behaviour.evicted = log.length;
     const numbers = log.slice(before).map(({ data }) => Number(data['number']));
-    this.#gone = [...this.#gone, ...numbers];
+    this.#lose(numbers);
+  }
+
+  /** What was applied before is not lost with the log. */
+  #lose(numbers: readonly number[]): void {
+    const applied = new Set(this.#applied());
+    this.#gone = [...this.#gone, ...numbers.filter((number) => !applied.has(number))];
+  }
+
+  #applied(): number[] {
+    return readFileSync(this.#effects, 'utf8').split('\n').filter(Boolean).map(Number);
   }
 }

@@ -100,7 +100,11 @@ test('reoriginated: with a key each event is applied unless the ledger has it, a
   await applyUntil(later, 'e');
   expect(applied.slice(6)).toEqual(['e']);
   expect(told).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ reason: 'epoch_changed', cursor: '2', missed: 'unknown' }),
+    expect.objectContaining({
+      reason: 'events_missed',
+      verdictReason: 'epoch_changed',
+      missed: 'unknown',
+    }),
   );
   expect(later.bill).toEqual({
     applied: 1,
@@ -143,6 +147,25 @@ test('reoriginated: a window that was overrun is a violation, and keeps being on
       verdictReason: 'window_exceeded',
     });
   }
+  expect(applied).toEqual(['a', 'b']);
+});
+
+test('reoriginated: what onReorigination throws stops the stream before anything of it is applied', async () => {
+  server.append(...data('a', 'b'));
+  await applyUntil(guardOf(), 'b');
+  server.append(...data('c', 'd', 'e'));
+  server.behaviour.evicted = 4;
+  const guard = guardOf({
+    key: jsonKey('/key'),
+    onReorigination: (violation) => {
+      throw violation;
+    },
+  });
+  await expect(applyUntil(guard, 'e')).rejects.toMatchObject({
+    reason: 'events_missed',
+    missed: 2,
+    message: expect.stringMatching(/^2 events of .* are lost/),
+  });
   expect(applied).toEqual(['a', 'b']);
 });
 
