@@ -72,7 +72,7 @@ describe('an event', () => {
           }
         });
         // The native comparison of long lines leaves some until the optimiser knows it.
-        expect(perCall).toBeLessThan(size > 10_000 ? 512 : 2);
+        expect(perCall).toBeLessThan(size > 500 ? 512 : 2);
         expect(events).toBe(20 * 3 * count);
         expect(tags).toBe(0); // an even number of equal tags
       });

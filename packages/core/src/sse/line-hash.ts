@@ -2,7 +2,7 @@ import { mixWord, wordAt } from './hash32.ts';
 import { copyBytes, startsWith } from './native-bytes.ts';
 
 const COPY_FROM = 128; // bytes: below, the native copy costs more than putting words together
-const RECALL_FROM = 2048; // bytes: below, a comparison costs as much as the hash
+const RECALL_FROM = 512; // bytes: below, a comparison costs as much as the hash
 const PIECE = 65_536; // bytes copied at a time
 const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 const RECALL_TO = LITTLE_ENDIAN ? PIECE : 0; // bytes
