@@ -68,13 +68,12 @@ export class ServerStreams {
     profile: CompiledProfile,
   ): ServerStream {
     const own = this.#streamKey?.(request);
-    const readable: RequestFacts = { ...facts, method: 'GET' };
+    const readable: RequestFacts = facts.method === 'GET' ? facts : { ...facts, method: 'GET' };
     const key =
       own ?? keyOf(readable, profile.builtIn && profile.key === undefined ? undefined : profile);
-    const place = `${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`;
+    const tag = keyTagOf(key);
     const stream =
-      this.#movingTo(keyTagOf(key), facts, cursor) ??
-      this.#find(keyTagOf(key), keyTagOf(place), facts, cursor, own !== undefined);
+      this.#movingTo(tag, facts, cursor) ?? this.#find(tag, facts, cursor, own !== undefined);
     this.#noteSession(facts, stream);
     stream.open++;
     this.#memory.opened();
@@ -145,21 +144,20 @@ export class ServerStreams {
 
   #find(
     key: number,
-    place: number,
-    { method, transport }: RequestFacts,
+    facts: RequestFacts,
     cursor: string | undefined,
     isNamed: boolean,
   ): ServerStream {
     const found = this.#byKey.get(key);
     const shared = found?.isForgotten === true ? undefined : found;
-    if (cursor !== undefined && transport === 'sse') {
+    if (cursor !== undefined && facts.transport === 'sse') {
       if (shared && holds(shared.log, cursor)) return shared;
-      const answer = this.#answers.get(place)?.find(({ log }) => holds(log, cursor));
+      const answer = this.#answers.get(placeTagOf(facts))?.find(({ log }) => holds(log, cursor));
       if (answer) return answer;
     }
     if (shared) return shared;
-    const isAnswer = method !== 'GET' && cursor === undefined && !isNamed;
-    return isAnswer ? this.#newAnswer(place) : this.#newShared(key);
+    const isAnswer = facts.method !== 'GET' && cursor === undefined && !isNamed;
+    return isAnswer ? this.#newAnswer(placeTagOf(facts)) : this.#newShared(key);
   }
 
   #newShared(key: number): ServerStream {
@@ -209,6 +207,11 @@ export class ServerStreams {
       for (const answer of oldest[1]) forget(answer);
     }
   }
+}
+
+/** Where answers are found: whatever the method, within one session. */
+function placeTagOf(facts: RequestFacts): number {
+  return keyTagOf(`${placeOf(facts)} ${facts.headers.get('mcp-session-id') ?? ''}`);
 }
 
 function forget(stream: ServerStream | undefined): void {
