@@ -17,3 +17,14 @@ test.each(ROWS)(
   },
   180_000,
 );
+
+test('A consumer that is wrong about an effect in doubt is found out', async () => {
+  const report = await killConsumer({
+    ledger: 'sqlite',
+    kind: 'keyed',
+    kills: 20,
+    seed: 3,
+    lies: true,
+  });
+  expect(report.wrong.join()).toMatch(/was applied 2 times/);
+}, 180_000);

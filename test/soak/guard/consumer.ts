@@ -1,5 +1,5 @@
 // A consumer that is killed: node consumer.ts URL LEDGER EFFECTS ANSWER STEP
-// LEDGER is a file of SQLite or redis://…/PREFIX. ANSWER: throw, look (for an effect in doubt), confirm
+// LEDGER is a file of SQLite or redis://…/PREFIX. ANSWER: throw, look (for an effect in doubt), lie (about it), confirm
 // (an unverifiable reconnect) or forget (the position). At the STEPth step of its work it ends itself
 // with SIGKILL; 0: never.
 import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -49,7 +49,8 @@ function mortal(ledger: IdempotencyLedger): IdempotencyLedger {
 /** Looks where the effects are: the check out of band that an application would have. */
 const lookUp: GuardOptions['onInDoubt'] = ({ event }) => {
   const wanted = String(JSON.parse(event.data).number);
-  return readFileSync(effects, 'utf8').split('\n').includes(wanted) ? 'applied' : 'not_applied';
+  const isThere = readFileSync(effects, 'utf8').split('\n').includes(wanted);
+  return isThere === (answer !== 'lie') ? 'applied' : 'not_applied';
 };
 
 const ledger = mortal(await openLedger());

@@ -8,13 +8,15 @@ import { logServer, redisServer } from '@sameriver/testkit';
 import type { Kind } from './world.ts';
 import { World } from './world.ts';
 
-export type LedgerKind = 'sqlite' | 'redis';
+type LedgerKind = 'sqlite' | 'redis';
 
 export interface KillOptions {
   readonly ledger: LedgerKind;
   readonly kind: Kind;
   readonly kills: number;
   readonly seed: number;
+  /** It answers falsely what became of an effect, which must be found. */
+  readonly lies?: boolean;
 }
 
 export interface KillReport {
@@ -30,7 +32,7 @@ export interface KillReport {
   readonly wrong: readonly string[];
 }
 
-type Answer = 'throw' | 'look' | 'confirm' | 'forget';
+type Answer = 'throw' | 'look' | 'lie' | 'confirm' | 'forget';
 
 interface Life {
   readonly signal: NodeJS.Signals | null;
@@ -55,6 +57,7 @@ export async function killConsumer({
   kind,
   kills,
   seed,
+  lies = false,
 }: KillOptions): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sameriver-kill-'));
   const effects = join(folder, 'effects');
@@ -67,6 +70,7 @@ export async function killConsumer({
   const violations: Record<string, number> = {};
   const live = (answer: Answer, step: number, kill: Kill | undefined): Promise<Life> =>
     liveOnce([server.url, where, effects, answer, String(step)], kill);
+  const look: Answer = lies ? 'lie' : 'look';
   let [killed, lives] = [0, 0];
   let answer: Answer = 'throw';
   const count = ({ violation, signal, code }: Life): void => {
@@ -75,12 +79,12 @@ export async function killConsumer({
     if (signal === 'SIGKILL') killed += 1;
     else if (code !== 0) throw new Error(`the consumer ended with ${code ?? signal}`);
     if (violation === undefined) {
-      answer = random() < 0.5 ? 'throw' : 'look';
+      answer = random() < 0.5 ? 'throw' : look;
       return;
     }
     violations[violation.reason] = (violations[violation.reason] ?? 0) + 1;
     world.announce();
-    answer = answerTo(violation);
+    answer = answerTo(violation) ?? look;
   };
   try {
     while (killed < kills) {
@@ -97,7 +101,7 @@ export async function killConsumer({
     }
     world.last();
     for (let tries = 0; tries < 8; tries++) {
-      const life = await live(answer === 'throw' ? 'look' : answer, 0, undefined);
+      const life = await live(answer === 'throw' ? look : answer, 0, undefined);
       count(life);
       if (life.violation === undefined) break;
     }
@@ -110,10 +114,10 @@ export async function killConsumer({
   }
 }
 
-/** What somebody who reads the violation does before the next start. */
-function answerTo({ reason, standing }: { reason: string; standing: string }): Answer {
+/** What somebody who reads the violation does before the next start; to look is all else. */
+function answerTo({ reason, standing }: { reason: string; standing: string }): Answer | undefined {
   if (standing === 'reoriginated') return 'forget';
-  return reason === 'unverifiable' ? 'confirm' : 'look';
+  return reason === 'unverifiable' ? 'confirm' : undefined;
 }
 
 /** When a consumer is killed from outside, in milliseconds. */
