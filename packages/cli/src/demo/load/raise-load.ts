@@ -7,7 +7,7 @@ import type { LoadStage } from './load-stage.ts';
 import { DROPPED, READERS } from './load-stage.ts';
 
 /** Shares of the time in which the server has other work. */
-export const SHARES: readonly number[] = [0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.88, 0.95];
+const SHARES: readonly number[] = [0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.88, 0.95];
 
 /** How often readers are dropped at each load. */
 const DROPS = 3;
@@ -19,7 +19,7 @@ const POLLS = 40;
 const POLL_PAUSE = 250;
 
 /** What happened in truth, and what was said of it. */
-export interface Count {
+interface Count {
   readonly reconnects: number;
   /** Reconnects whose events were no longer in the window. */
   readonly reoriginated: number;
