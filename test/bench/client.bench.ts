@@ -7,7 +7,16 @@ import { Child } from './lib/child.ts';
 import { fetchedBody } from './lib/fetched-body.ts';
 import type { Slice } from './lib/interleave.ts';
 import { cpuNow, interleave } from './lib/interleave.ts';
-import { cells, figure, finish, heading, judge, judgeFact, printTable } from './lib/report.ts';
+import {
+  cells,
+  figure,
+  finish,
+  heading,
+  judge,
+  judgeFact,
+  noise,
+  printTable,
+} from './lib/report.ts';
 import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
 type Consume = (body: ReadableStream<Uint8Array>) => Promise<void>;
@@ -128,6 +137,7 @@ async function measure(stream: Source, consumer: string): Promise<void> {
     const share = tap.startsWith('none') ? '' : `${seen} of ${sent}`;
     const each = figure(median(cpu) / 1000);
     rows.push([name, `${size} B`, consumer, tap, each, ...cells(ratio), more, share]);
+    if (tap.startsWith('none')) noise(`${name}, ${size} B, ${consumer}`, ratio);
     if (tap !== 'identity id') continue;
     const atMost = consumer.includes('parser') ? limits[1] : limits[0];
     judge('G7', `${name}, ${size} B, ${consumer}`, ratio, { atMost });

@@ -4,7 +4,16 @@ import { ServerResponse as Response } from 'node:http';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
 import { openResponses } from './lib/dropped-response.ts';
 import { cpuNow, interleave } from './lib/interleave.ts';
-import { cells, figure, finish, heading, judge, judgeFact, printTable } from './lib/report.ts';
+import {
+  cells,
+  figure,
+  finish,
+  heading,
+  judge,
+  judgeFact,
+  noise,
+  printTable,
+} from './lib/report.ts';
 import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
 interface Cost {
@@ -80,7 +89,7 @@ async function measureCell(
     PACE,
   );
   const name = `${size} B ${form}`;
-  if (identity === 'id') tell(name, 'none again (A/A)', costs.again, costs.bare);
+  if (identity === 'id') noise(name, tell(name, 'none again (A/A)', costs.again, costs.bare));
   const ratio = tell(name, `identity ${identity}`, costs.followed, costs.bare);
   added.set(
     `${identity} ${size} ${form}`,

@@ -3,9 +3,24 @@ import type { ServerQuestions } from './children/server.ts';
 import { Child } from './lib/child.ts';
 import type { Slice } from './lib/interleave.ts';
 import { interleave } from './lib/interleave.ts';
-import { OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT, PRODUCT_BY_ID } from './lib/products.ts';
+import {
+  DD_TRACE,
+  OTEL_HTTP,
+  OTEL_HTTP_AND_PRODUCT,
+  PRODUCT,
+  PRODUCT_BY_ID,
+} from './lib/products.ts';
 import { closeClients, openClients } from './lib/raw-clients.ts';
-import { cells, figure, finish, heading, judge, judgeFact, printTable } from './lib/report.ts';
+import {
+  cells,
+  figure,
+  finish,
+  heading,
+  judge,
+  judgeFact,
+  noise,
+  printTable,
+} from './lib/report.ts';
 import { median, ratios, spreadOf } from './lib/spread.ts';
 
 const SETUPS = {
@@ -15,6 +30,7 @@ const SETUPS = {
   'product, identity id': PRODUCT_BY_ID,
   'otel http': OTEL_HTTP,
   'otel http + product': OTEL_HTTP_AND_PRODUCT,
+  'dd-trace': DD_TRACE,
 } as const;
 type Name = keyof typeof SETUPS;
 const NAMES = Object.keys(SETUPS) as Name[];
@@ -89,6 +105,7 @@ function tell(name: Name, streams: string, size: string, slices: Slice[], base: 
   const each = figure(median(slices.map((slice) => slice.cpu)) / 1000);
   rows.push([streams, size, name, each, ...cells(cpu), ...cells(throughput)]);
   const cell = `${streams} x ${size}`;
+  if (name === 'base again (A/A)') noise(`CPU, ${cell}`, cpu);
   if (name === 'product') {
     means.cpu.push(cpu.median);
     means.throughput.push(throughput.median);

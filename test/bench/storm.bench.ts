@@ -2,9 +2,9 @@
 import type { ServerQuestions } from './children/server.ts';
 import { Child } from './lib/child.ts';
 import { interleave } from './lib/interleave.ts';
-import { OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT } from './lib/products.ts';
+import { DD_TRACE, OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT } from './lib/products.ts';
 import { closeClients, openClients } from './lib/raw-clients.ts';
-import { cells, figure, finish, heading, judge, printTable } from './lib/report.ts';
+import { cells, figure, finish, heading, judge, noise, printTable } from './lib/report.ts';
 import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
 const SETUPS = {
@@ -13,10 +13,13 @@ const SETUPS = {
   product: PRODUCT,
   'otel http': OTEL_HTTP,
   'otel http + product': OTEL_HTTP_AND_PRODUCT,
+  'dd-trace': DD_TRACE,
 } as const;
 type Name = keyof typeof SETUPS;
 const NAMES = Object.keys(SETUPS) as Name[];
 const PACE = { rounds: 30, warmup: 3 };
+/** We judge what they only trace. */
+const AHEAD = { atMost: 1 };
 const WAVES = 4;
 // The optimiser takes some thousand connections to finish.
 const WARM_WAVES = 150;
@@ -36,11 +39,15 @@ const rows = NAMES.map((name) => {
 
 heading('Storm: CPU for each connection on the server, ratio to no instrumentation');
 printTable(['variant', 'us', 'CPU: min', 'median', 'max', 'added us'], rows);
+noise('storm', spreadOf(ratios(costs['base again (A/A)'], costs.base)));
 judge('G6', 'product / base', spreadOf(ratios(costs.product, costs.base)), { atMost: 1.12 });
 const added = spreadOf(differences(costs.product, costs.base));
 judge('G6', 'product, added', added, { atMost: 15, unit: ' us' });
 const onTop = spreadOf(ratios(costs['otel http + product'], costs['otel http']));
 judge('G6', 'otel http + product / otel http', onTop, { atMost: 1.2 });
+for (const peer of ['otel http', 'dd-trace'] as const) {
+  judge('peers', `product / ${peer}, storm`, spreadOf(ratios(costs.product, costs[peer])), AHEAD);
+}
 for (const child of children.values()) await child.stop();
 finish();
 

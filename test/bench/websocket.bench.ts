@@ -2,10 +2,16 @@
 import type { WsServerQuestions } from './children/ws-server.ts';
 import { Child } from './lib/child.ts';
 import { interleave } from './lib/interleave.ts';
-import { WEBSOCKET, WEBSOCKET_NUMBERED, WEBSOCKET_NUMBERED_BY_ID } from './lib/products.ts';
+import {
+  DD_TRACE,
+  OTEL_WS,
+  WEBSOCKET,
+  WEBSOCKET_NUMBERED,
+  WEBSOCKET_NUMBERED_BY_ID,
+} from './lib/products.ts';
 import { closeClients } from './lib/raw-clients.ts';
 import { echo, openWebSockets } from './lib/raw-websockets.ts';
-import { cells, figure, finish, heading, judge, printTable } from './lib/report.ts';
+import { cells, figure, finish, heading, judge, noise, printTable } from './lib/report.ts';
 import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
 const SETUPS = {
@@ -14,6 +20,8 @@ const SETUPS = {
   product: WEBSOCKET,
   'product, one field looked up': WEBSOCKET_NUMBERED,
   'the same, identity id': WEBSOCKET_NUMBERED_BY_ID,
+  'otel ws': OTEL_WS,
+  'dd-trace': DD_TRACE,
 } as const;
 type Name = keyof typeof SETUPS;
 const NAMES = Object.keys(SETUPS) as Name[];
@@ -72,6 +80,7 @@ async function measure({ kind, sockets, size, times }: Cell): Promise<void> {
     const each = figure(median(cpuOf(name)) / 1000);
     rows.push([kind, `${size}`, name, each, ...cells(spread), figure(added)]);
     const atMost = LIMITS[name];
+    if (name === 'base again (A/A)') noise(`${kind} ${size} B`, spread);
     if (atMost !== undefined) judge('G8', `${name}: CPU, ${kind} ${size} B`, spread, { atMost });
   }
   await Promise.all(opened.map(closeClients));

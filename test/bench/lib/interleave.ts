@@ -7,6 +7,10 @@ export interface Slice {
 /** Runs one slice and says what it took for each unit of work. */
 export type Variant<Result> = () => Result | Promise<Result>;
 
+/** The part of its rounds that a benchmark runs where it is one of many, as in the gate. */
+const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
+const FEWEST_ROUNDS = 7;
+
 export interface Pace {
   readonly rounds: number;
   readonly warmup: number;
@@ -22,8 +26,9 @@ export async function interleave<Name extends string, Result>(
 ): Promise<Record<Name, Result[]>> {
   const names = Object.keys(variants) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, [] as Result[]]));
+  const counted = Math.max(FEWEST_ROUNDS, Math.round(rounds * SHARE));
   const random = randomNumbers(7);
-  for (let round = -warmup; round < rounds; round++) {
+  for (let round = -warmup; round < counted; round++) {
     for (const name of shuffled(names, random)) {
       const result = await variants[name]();
       if (round >= 0) results[name]?.push(result);

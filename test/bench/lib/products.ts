@@ -8,6 +8,14 @@ export const PRODUCT_BY_ID: Setup = setup('sse', { BENCH_IDENTITY: 'id' });
 export const OTEL_HTTP: Setup = setup('otel');
 /** The same, and ours after them. */
 export const OTEL_HTTP_AND_PRODUCT: Setup = setup('otel', { BENCH_SSE: 'on' });
+/** The default of a peer: a span for each request, and for each message of a WebSocket. */
+export const DD_TRACE: Setup = setup('dd-trace', {
+  DD_TRACE_AGENT_URL: 'http://127.0.0.1:1',
+  DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+  DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+});
+/** The instrumentation of WebSockets that OpenTelemetry's registry lists, spans dropped. */
+export const OTEL_WS: Setup = setup('otel-ws');
 
 /** WebSockets alone, without an SDK behind them. */
 export const WEBSOCKET: Setup = setup('websocket');

@@ -7,6 +7,9 @@ export interface Finding {
   readonly measured: string;
   readonly limit: string;
   readonly met: boolean;
+  /** For the gate, which allows more than the goal. */
+  readonly median?: number;
+  readonly bounds?: Limit;
 }
 
 /** Bounds for a median; a goal is no gate, it is printed whether it was met. */
@@ -34,7 +37,17 @@ export function judge(goal: string, what: string, spread: Spread, limit: Limit):
     measured: `${figure(median)}${unit} (${figure(spread.min)} to ${figure(spread.max)})`,
     limit: bounds.join(', '),
     met: isBelow && isAbove,
+    median,
+    bounds: limit,
   });
+}
+
+/** What the same thing measured twice differs by in this run: the noise of the machine. */
+export const NOISE = 'A/A';
+
+export function noise(what: string, spread: Spread): void {
+  const measured = `${figure(spread.median)} (${figure(spread.min)} to ${figure(spread.max)})`;
+  findings.push({ goal: NOISE, what, measured, limit: '', met: true, median: spread.median });
 }
 
 /** For what is true or false, and has no spread. */
