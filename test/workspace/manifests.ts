@@ -14,6 +14,7 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, ExportTarget>>;
   readonly publishConfig?: {
     readonly access?: string;
+    readonly provenance?: boolean;
     readonly exports?: Readonly<Record<string, ExportTarget>>;
   };
   readonly dependencies?: Readonly<Record<string, string>>;
