@@ -7,7 +7,7 @@ const ROOT = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, ROOT)), 'utf8');
 
 /** `64 * 1024`, `1 << 20`, `65_536`. */
-function valueOf(expression: string): number {
+function amount(expression: string): number {
   const [left = '', operator, right] = expression.replaceAll('_', '').split(/ (\*|<<) /);
   if (operator === undefined) return Number(left);
   return operator === '*' ? Number(left) * Number(right) : Number(left) << Number(right);
@@ -25,7 +25,7 @@ test.each(LIMITS)('docs/security.md: $name in $path is $limit', ({ limit, name, 
   const [, expression = ''] =
     new RegExp(`^(?:export )?const ${name}(?:: number)? = ([\\d_ *<]+);`, 'm').exec(read(path)) ??
     [];
-  expect(valueOf(expression.trim())).toBe(limit);
+  expect(amount(expression.trim())).toBe(limit);
 });
 
 test('the table of limits is not empty', () => {
