@@ -27,7 +27,7 @@ const MOST_NOISE = 0.25;
 /** Where a goal is known to be missed: what is reached today, which may not become worse. */
 const LEVELS_FILE = join(import.meta.dirname, 'levels.json');
 
-export type Outcome = 'ok' | 'missed' | 'failed';
+type Outcome = 'ok' | 'missed' | 'failed';
 
 export interface Judged {
   readonly finding: Finding;

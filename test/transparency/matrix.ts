@@ -9,12 +9,12 @@ const REGISTER = '@sameriver/node/register';
 export const LINES = ['22.15', '22', '24', '26'] as const;
 export type Line = (typeof LINES)[number];
 
-export const MODULES = ['mjs', 'cjs'] as const;
-export const FLAGS = ['--import', '--require'] as const;
+const MODULES = ['mjs', 'cjs'] as const;
+const FLAGS = ['--import', '--require'] as const;
 /** Who else is in the process: an SDK of either line alone, or with everything that it brings. */
-export const COMPANIES = ['sdk-3', 'sdk-2', 'auto', 'dd-trace', 'sentry'] as const;
+const COMPANIES = ['sdk-3', 'sdk-2', 'auto', 'dd-trace', 'sentry'] as const;
 
-export type Company = (typeof COMPANIES)[number];
+type Company = (typeof COMPANIES)[number];
 
 /** One way to start a process. */
 export interface Setting {

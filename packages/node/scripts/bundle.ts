@@ -10,6 +10,9 @@ const PACKAGE = dirname(import.meta.dirname);
 // The last three are not exported: they are loaded by name, when they are needed.
 const ENTRIES = ['register', 'index', 'begin', 'own-sdk', 'metrics-endpoint'];
 
+/** What stands in the start of a process and is needed again when the process begins. */
+const WAITING = /\/node\/src\/(config\/|api-globals|complain|lazy|process-state)/;
+
 const MANIFEST = "createRequire(import.meta.url)('../package.json')";
 
 /** An instrumentation reads its name and version from the folder above, which a bundle has left. */
@@ -39,10 +42,11 @@ await bundle.write({
   sourcemap: true,
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
-  // A process that waits for its first use loads the first alone.
+  // A process that waits for its first use loads the first alone; a group takes along whatever its
+  // modules import, so what needs the API of OpenTelemetry stays out of it.
   codeSplitting: {
     groups: [
-      { name: 'start', test: /\/node\/src\/(?!instrumentations)/, minShareCount: 2 },
+      { name: 'start', test: WAITING, minShareCount: 2 },
       { name: 'instrumentations', test: /\/src\//, minShareCount: 2 },
     ],
   },

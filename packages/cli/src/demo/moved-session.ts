@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts';
 import { within } from './within.ts';
 
 /** What a server does with a session that moves from an event stream to a WebSocket. */
-export const WAYS = ['replays', 'refuses', 'loses'] as const;
+const WAYS = ['replays', 'refuses', 'loses'] as const;
 export type Way = (typeof WAYS)[number];
 
 export interface Move {
