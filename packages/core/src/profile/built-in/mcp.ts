@@ -62,6 +62,11 @@ const mcp2026: Profile = {
         [`req-header:mcp-protocol-version~${MCP_WITHOUT_SESSIONS}`]: PRESENT,
         'sent-json:/method': 'subscriptions/listen',
       },
+      // The same in a header that this revision asks for: not every tap reads what is sent.
+      {
+        [`req-header:mcp-protocol-version~${MCP_WITHOUT_SESSIONS}`]: PRESENT,
+        'req-header:mcp-method': 'subscriptions/listen',
+      },
       {
         [`req-header:mcp-protocol-version~${MCP_WITHOUT_SESSIONS}`]: PRESENT,
         [LAST_EVENT_ID]: PRESENT,
