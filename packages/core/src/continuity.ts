@@ -2,6 +2,8 @@ import type { ContinuityMembers } from './profile/place.ts';
 
 const MAX_LENGTH = 1024;
 const TEXT: ReadonlySet<string> = new Set(['gen', 'from', 'received', 'next', 'oldest', 'newest']);
+const TOKENS: ReadonlySet<string> = new Set(['status', 'reason']);
+const TOKEN = /^[A-Za-z*][\w!#$%&'*+\-.^`|~:/]*$/;
 
 /** A bare item of an RFC 9651 structured field; tokens keep their kind, they are no strings. */
 type Item =
@@ -23,12 +25,38 @@ export function readContinuity(
   sentCursor: string | undefined,
 ): ContinuityMembers | undefined {
   const members = field === undefined ? undefined : parseContinuity(field);
-  if (members === undefined) return undefined;
-  const named = members.get('received') ?? members.get('from');
-  return named === undefined || named === (sentCursor ?? '') ? members : undefined;
+  return members !== undefined && isForCursor(members, sentCursor) ? members : undefined;
 }
 
-function parseContinuity(field: string): ContinuityMembers | undefined {
+/** Whether what it names is the cursor of the request at hand. */
+export function isForCursor(members: ContinuityMembers, sentCursor: string | undefined): boolean {
+  const named = members.get('received') ?? members.get('from');
+  return named === undefined || named === (sentCursor ?? '');
+}
+
+/** The members that somebody wrote as JSON; `undefined` where a known key is of the wrong type. */
+export function typedContinuity(
+  entries: readonly (readonly [key: string, value: unknown])[],
+): ContinuityMembers | undefined {
+  const members = new Map<string, string | number | boolean>();
+  for (const [key, value] of entries) {
+    const item = itemOf(key, value);
+    if (!accepts(key, item)) return undefined;
+    if (item.kind !== 'other') members.set(key, item.value);
+  }
+  return members;
+}
+
+/** JSON knows no tokens: a word is one where the field has one. */
+function itemOf(key: string, value: unknown): Item {
+  if (typeof value === 'boolean') return { kind: 'boolean', value };
+  if (typeof value === 'number' && Number.isInteger(value)) return { kind: 'integer', value };
+  if (typeof value !== 'string') return { kind: 'other' };
+  return { kind: TOKENS.has(key) && TOKEN.test(value) ? 'token' : 'string', value };
+}
+
+/** A field without the question whom it was written for. */
+export function parseContinuity(field: string): ContinuityMembers | undefined {
   if (field.length > MAX_LENGTH) return undefined;
   const reader = new Reader(field);
   const members = new Map<string, string | number | boolean>();
@@ -51,7 +79,7 @@ const BARE: Item = { kind: 'boolean', value: true };
 function accepts(key: string, item: Item): boolean {
   if (TEXT.has(key)) return item.kind === 'string';
   if (key === 'window') return item.kind === 'integer' && item.value >= 0;
-  if (key === 'status' || key === 'reason') return item.kind === 'token';
+  if (TOKENS.has(key)) return item.kind === 'token';
   if (key === 'dense') return item.kind === 'boolean';
   return true;
 }

@@ -21,7 +21,8 @@ function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, pointer) => {
     const members: Json = object(value, pointer);
     for (const [name, member] of Object.entries(members)) {
-      const check = checks[name];
+      // Every object has a `valueOf`, which is no check.
+      const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
       if (check === undefined) {
         const known = Object.keys(checks).join(', ');
         throw new ShapeError(`${pointer}/${name}`, `unknown key: expected one of ${known}`);

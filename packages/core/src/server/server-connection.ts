@@ -7,12 +7,12 @@ import type {
   StreamReport,
   StreamRequest,
 } from '../connection.ts';
+import { isTwin, mayBeginTwin } from '../continuity-twin.ts';
 import { idTagOf } from '../id-tag.ts';
 import { JsonMessage } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers, Subject } from '../profile/place.ts';
-import type { SseScanner } from '../sse/scanner.ts';
-import { SseScanner as Scanner } from '../sse/scanner.ts';
+import { SseScanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import type { HeaderFacts } from '../timeline/facts.ts';
 import { bodyOf, claimOf, continuityOf, subjectOf } from '../timeline/facts.ts';
@@ -52,6 +52,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   events = 0;
   settled = false;
   #sawId = false;
+  #mayOpenWithTwin = false;
   /** Where positions stand in the data: the scanner does not know them. */
   #lastPosition: string | undefined;
   #profile: CompiledProfile;
@@ -121,12 +122,11 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   response(status: number, header: HeaderLookup): boolean {
     const opening = this.#opening;
     if (opening === undefined) return false;
-    const { request } = opening.facts;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
-    const facts = { request, responseHeaders, status };
+    const facts = { ...opening.facts, responseHeaders, status };
     opening.facts = facts;
     opening.status = status;
-    const base = subjectOf(facts, bodyOf(request));
+    const base = subjectOf(facts, bodyOf(facts.request));
     this.#profile = this.#engine.choose(facts, base);
     const claim = claimOf(this.#profile, base);
     this.#cursor = claim.cursor;
@@ -160,11 +160,11 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   }
 
   push(bytes: Uint8Array): void {
-    this.#scan().push(bytes);
+    this.#scan(bytes[0]).push(bytes);
   }
 
   pushString(text: string): void {
-    this.#scan().pushString(text);
+    this.#scan(text.charCodeAt(0)).pushString(text);
   }
 
   timeout(): void {
@@ -188,6 +188,11 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   /** Hot path: one event written. */
   event(scanner: SseScanner): void {
     if (scanner.dataLength === 0) return;
+    if (this.#mayOpenWithTwin) {
+      this.#mayOpenWithTwin = false;
+      scanner.setKeep(this.#profile.readsEvents);
+      if (isTwin(scanner)) return; // stamped by us, and no event of the application
+    }
     if (this.#profile.readsEvents) {
       this.#readEvent(scanner);
       return;
@@ -284,11 +289,12 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     };
   }
 
-  #scan(): SseScanner {
-    this.#scanner ??= new Scanner(this, {
-      payload: this.#engine.hashesPayloads ? 'hash' : 'none',
-      keep: this.#profile.readsEvents,
-    });
+  #scan(first: number | undefined): SseScanner {
+    if (this.#scanner) return this.#scanner;
+    this.#mayOpenWithTwin = mayBeginTwin(first);
+    const payload = this.#engine.hashesPayloads ? 'hash' : 'none';
+    const keep = this.#mayOpenWithTwin || this.#profile.readsEvents;
+    this.#scanner = new SseScanner(this, { payload, keep });
     return this.#scanner;
   }
 }

@@ -7,6 +7,7 @@ import type {
   StreamRequest,
   Transport,
 } from '../connection.ts';
+import { isTwin, mayBeginTwin, readTwinComment, readTwinEvent } from '../continuity-twin.ts';
 import { SseScanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import type { Engine } from './engine.ts';
@@ -27,6 +28,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #lastNumber = -1;
   #sawId = false;
   #over = false;
+  /** Until its first event is there. */
+  #mayOpenWithTwin = false;
 
   constructor(engine: Engine, request: StreamRequest, at: number) {
     this.transport = request.transport;
@@ -89,11 +92,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   push(bytes: Uint8Array): void {
-    this.#scan().push(bytes);
+    this.#scan(bytes[0]).push(bytes);
   }
 
   pushString(text: string): void {
-    this.#scan().pushString(text);
+    this.#scan(text.charCodeAt(0)).pushString(text);
   }
 
   get reads(): MessageUse {
@@ -142,6 +145,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** Hot path: one event of a stream whose text nobody reads. No allocation here. */
   event(scanner: SseScanner): void {
     const inquiry = this.#inquiry;
+    if (this.#mayOpenWithTwin && this.#opensWithTwin(scanner)) return;
     if (inquiry?.isTextual) {
       if (scanner.hasId) this.#sawId = true;
       inquiry.readEvent(scanner);
@@ -159,6 +163,21 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     if (main.evidence === undefined) return;
     inquiry?.heard(scanner.hasId ? scanner.lastEventId : undefined, payload);
     this.#turn();
+  }
+
+  comment(text: string): void {
+    if (this.#standing.events > 0 || this.#sawId) return;
+    this.#inquiry?.told(readTwinComment(text));
+    this.#turn();
+  }
+
+  #opensWithTwin(scanner: SseScanner): boolean {
+    this.#mayOpenWithTwin = false;
+    scanner.setKeep(this.#inquiry?.isTextual === true);
+    if (!isTwin(scanner)) return false;
+    this.#inquiry?.told(readTwinEvent(scanner.data));
+    this.#turn();
+    return true;
   }
 
   idOnly(scanner: SseScanner): void {
@@ -181,11 +200,15 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#lastNumber = number;
   }
 
-  #scan(): SseScanner {
-    this.#scanner ??= new SseScanner(this, {
-      payload: this.#engine.identity === 'id' ? 'none' : 'hash',
-      keep: this.#inquiry?.isTextual === true,
-    });
+  /** @param first Code of the first character or byte that is to be pushed. */
+  #scan(first: number | undefined): SseScanner {
+    if (this.#scanner === undefined) {
+      this.#mayOpenWithTwin = mayBeginTwin(first);
+      this.#scanner = new SseScanner(this, {
+        payload: this.#engine.identity === 'id' ? 'none' : 'hash',
+        keep: this.#mayOpenWithTwin || this.#inquiry?.isTextual === true,
+      });
+    }
     return this.#scanner;
   }
 

@@ -1,4 +1,5 @@
 import { readContinuity } from '../continuity.ts';
+import { twinFor } from '../continuity-twin.ts';
 import { parseWith } from '../cursor/relate.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers, Lookup, Subject } from '../profile/place.ts';
@@ -84,6 +85,7 @@ export function continuityOf(facts: HeaderFacts, claim: Claim): ContinuityMember
 export class ConnectionFacts {
   #headers: HeaderFacts;
   #sent: readonly unknown[];
+  #twin: ContinuityMembers | undefined;
 
   constructor(request: RequestFacts) {
     this.#headers = { request, responseHeaders: NO_HEADERS, status: undefined };
@@ -114,12 +116,21 @@ export class ConnectionFacts {
     return this.#sent.length > 0;
   }
 
+  /** What the first frame of the body says in the place of the header. */
+  told(twin: ContinuityMembers): void {
+    this.#twin = twin;
+  }
+
   claim(profile: CompiledProfile): Claim {
     return claimOf(profile, subjectOf(this.#headers, this.#sent));
   }
 
   subject(profile: CompiledProfile): Subject {
     const subject = subjectOf(this.#headers, this.#sent);
+    const twin = this.#twin;
+    if (twin !== undefined) {
+      return { ...subject, continuity: twinFor(twin, claimOf(profile, subject).cursor) };
+    }
     if (!this.#headers.responseHeaders.has('stream-continuity')) return subject;
     return { ...subject, continuity: continuityOf(this.#headers, claimOf(profile, subject)) };
   }

@@ -7,8 +7,9 @@ import type {
 } from '../connection.ts';
 import type { PayloadUnderId } from '../evidence.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
-import type { Subject } from '../profile/place.ts';
+import type { ContinuityMembers, Subject } from '../profile/place.ts';
 import type { SseScanner } from '../sse/scanner.ts';
+import { isStoredAnswer } from '../stored-answer.ts';
 import { noteFirst } from './delivery.ts';
 import type { Engine } from './engine.ts';
 import { ConnectionFacts } from './facts.ts';
@@ -20,7 +21,7 @@ import type { OpenConnection } from './logical-stream.ts';
 import { Messages } from './message-order.ts';
 import { Outcome } from './outcome.ts';
 import { ProfileChoice } from './profile-choice.ts';
-import { copyHeaders, factsOf } from './request-facts.ts';
+import { copyAnswer, factsOf } from './request-facts.ts';
 import { Seat } from './seat.ts';
 import { framesOf } from './sse-frames.ts';
 import type { Leaving, Standing } from './standing.ts';
@@ -41,6 +42,7 @@ export class Inquiry implements Standing {
   #messages: Messages | undefined;
   #answered = false;
   #opens = false;
+  #hearsTwin = false;
 
   constructor(
     engine: Engine,
@@ -103,11 +105,14 @@ export class Inquiry implements Standing {
   answer(status: number, header: HeaderLookup): boolean {
     const { transport } = this.#connection;
     this.#answered = true;
-    if (this.#facts.answered(status, copyHeaders(this.#engine.responseHeaders, header))) {
+    const headers = copyAnswer(this.#engine.responseHeaders, header);
+    if (this.#facts.answered(status, headers)) {
       this.#seat.rise();
       this.#begin();
     }
     this.#opens = opensStream(transport, status, header('content-type'));
+    // What the header says is not said twice, and what a cache gives was said to somebody else.
+    this.#hearsTwin = header('stream-continuity') === undefined && !isStoredAnswer(header);
     const subject = this.#subject();
     this.#meetSigns(() => [subject]);
     if (this.#seat.stream) this.#choice.headersRead(this.#seat.stream);
@@ -119,6 +124,15 @@ export class Inquiry implements Standing {
       this.#lanes.refuse(refusalOf(status));
     }
     return this.#opens;
+  }
+
+  /** Evidence in the first frame of the body, where there was none in the headers. */
+  told(twin: ContinuityMembers | undefined): void {
+    if (!this.#hearsTwin || twin === undefined) return;
+    this.#hearsTwin = false;
+    this.#facts.told(twin);
+    this.#applyHeaders();
+    this.#lanes.evaluate(this.#choice.isOpen);
   }
 
   /** The first event of a stream whose text nobody reads. */
@@ -243,6 +257,6 @@ export class Inquiry implements Standing {
   }
 
   #applyHeaders(): void {
-    applyAnswer(this.#engine, this.#lanes, this.profile, this.#subject());
+    applyAnswer(this.#engine, this.main, this.profile, this.#subject());
   }
 }

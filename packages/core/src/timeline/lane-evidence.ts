@@ -4,6 +4,8 @@ import { distanceFromWanted, relate } from '../cursor/relate.ts';
 import type { Evidence, FirstEvent, PayloadUnderId } from '../evidence.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { RefusedReason } from '../verdict.ts';
+import type { ComparedEpochs, Tokens } from './epochs.ts';
+import { compareTokens, tokensOfUntold } from './epochs.ts';
 
 /** What a request or a frame of it said about where the client wants to go on. */
 export interface Claim {
@@ -15,8 +17,9 @@ export interface Claim {
 export const NO_CLAIM: Claim = { cursor: undefined, epoch: undefined };
 
 /** What the logical stream held when the connection was opened. */
-export interface Held {
-  readonly epoch: string | undefined;
+export interface Held extends Tokens {
+  /** A token of a kind that is not known; it stands where there is no other. */
+  readonly untold: string | undefined;
   readonly lastId: string | undefined;
 }
 
@@ -37,6 +40,8 @@ export class LaneEvidence implements Evidence {
   claim: Claim;
   held: Held;
   receivedEpoch: string | undefined;
+  /** `gen` of the Stream-Continuity of this connection. */
+  gen: string | undefined;
   oldestText: string | undefined;
   tailText: string | undefined;
   windowSize: number | undefined;
@@ -72,11 +77,20 @@ export class LaneEvidence implements Evidence {
   }
 
   get epoch(): string | undefined {
-    return this.receivedEpoch ?? this.claim.epoch;
+    return this.#epochs.here;
   }
 
   get heldEpoch(): string | undefined {
-    return this.held.epoch ?? this.claim.epoch;
+    return this.#epochs.held;
+  }
+
+  get #epochs(): ComparedEpochs {
+    const { held, claim, gen } = this;
+    const here = { epoch: this.receivedEpoch ?? claim.epoch, gen };
+    const { untold, epoch, gen: heldGen } = held;
+    const isUntold = untold !== undefined && epoch === undefined && heldGen === undefined;
+    const kept = isUntold ? tokensOfUntold(untold, here, this.profile.epochIsSession) : held;
+    return compareTokens(here, { epoch: kept.epoch ?? claim.epoch, gen: kept.gen });
   }
 
   get first(): FirstEvent | undefined {

@@ -34,25 +34,31 @@ export function refusalOf(status: number): RefusedReason {
 /** What the headers of an answer say; our own header speaks on any built-in protocol. */
 export function applyAnswer(
   { continuity }: Engine,
-  lanes: { readonly main: Lane; epochInHeader: boolean },
+  lane: Lane,
   profile: CompiledProfile,
   subject: Subject,
 ): void {
   if (profile.builtIn && subject.continuity !== undefined) {
-    applyHeaders(lanes.main, continuity, subject);
-    lanes.epochInHeader = subject.continuity.has('gen');
+    lane.gen ??= epochIn(continuity, subject);
+    if (lane.evidence) lane.evidence.gen ??= lane.gen;
+    applyPlaces(lane, continuity, subject);
   }
-  applyHeaders(lanes.main, profile, subject);
+  if (profile === continuity) return;
+  const epoch = epochIn(profile, subject);
+  lane.epoch ??= epoch;
+  if (lane.evidence) lane.evidence.receivedEpoch ??= epoch;
+  applyPlaces(lane, profile, subject);
+}
+
+function epochIn({ epochReceived, separator }: CompiledProfile, subject: Subject) {
+  return readFirst(epochReceived, subject, separator) || undefined;
 }
 
 /** A place read before is not overwritten. */
-function applyHeaders(lane: Lane, profile: CompiledProfile, subject: Subject): void {
+function applyPlaces(lane: Lane, profile: CompiledProfile, subject: Subject): void {
   const { evidence } = lane;
   const { separator } = profile;
-  const epoch = readFirst(profile.epochReceived, subject, separator) || undefined;
-  if (epoch !== undefined) lane.epoch ??= epoch;
   if (evidence === undefined) return;
-  evidence.receivedEpoch ??= epoch;
   evidence.echo ??= readFirst(profile.echo, subject, separator) || undefined;
   evidence.tailText ??= readFirst(profile.tail, subject, separator) || undefined;
   evidence.oldestText ??= readFirst(profile.oldest, subject, separator) || undefined;

@@ -32,6 +32,8 @@ export class Lane {
   isFramedAnew = false;
   /** Latest epoch token of this connection; the stream takes it over unless it was refused. */
   epoch: string | undefined;
+  /** `gen` of the Stream-Continuity of this connection. */
+  gen: string | undefined;
   /** Last id that came on this connection for this stream, where ids are read as text. */
   lastId: string | undefined;
   /** What the evidence proved before it was let go. */
@@ -115,7 +117,23 @@ export class Lane {
 
   /** The token of this connection (received, else sent), else the one held. */
   get knownEpoch(): string | undefined {
-    return this.epoch ?? this.evidence?.epoch ?? this.state.heldEpoch;
+    return this.gen ?? this.#ownEpoch ?? this.state.heldUntold;
+  }
+
+  get #ownEpoch(): string | undefined {
+    return this.epoch ?? this.evidence?.claim.epoch ?? this.state.heldEpoch;
+  }
+
+  /** A stream that a frame names begins with what its connection said. */
+  takeTokens({ epoch, gen }: Lane): void {
+    this.epoch = epoch;
+    this.gen = gen;
+  }
+
+  /** What the next connection of the stream is compared with. */
+  holdTokens(): void {
+    this.state.heldEpoch = this.#ownEpoch;
+    this.state.heldGen = this.gen ?? this.state.heldGen;
   }
 
   /** Keeps what was proven and lets the evidence go. */
@@ -137,6 +155,12 @@ export class Lane {
     return identified || this.events === 0 ? this.duplicates : 'unknown';
   }
 
+  /** Of the kind of `knownEpoch`, so that both are exported alike. */
+  get #previousEpoch(): string | undefined {
+    const held = this.evidence?.held;
+    return held && ((this.gen === undefined ? held.epoch : held.gen) ?? held.untold);
+  }
+
   report({ epochIsSession, lastCursor, move }: AboutConnection): StreamReport {
     return {
       stream: this.name,
@@ -146,7 +170,7 @@ export class Lane {
       duplicates: this.countedDuplicates,
       atLeast: this.state.seen.exhausted || this.state.eventKeys?.exhausted === true,
       epoch: this.knownEpoch,
-      previousEpoch: this.evidence?.held.epoch,
+      previousEpoch: this.#previousEpoch,
       epochIsSession,
       requestedCursor: this.evidence?.sentCursor,
       firstCursor: this.firstId,

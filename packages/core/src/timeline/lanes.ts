@@ -35,7 +35,6 @@ interface Named {
  */
 export class Lanes {
   main!: Lane;
-  epochInHeader = false;
   readonly #engine: Engine;
   readonly #connection: StreamConnection & OpenConnection;
   #stream!: LogicalStream;
@@ -57,7 +56,7 @@ export class Lanes {
   }
 
   get epochIsSession(): boolean {
-    return this.#profile.epochIsSession && !this.epochInHeader;
+    return this.#profile.epochIsSession && this.main.gen === undefined;
   }
 
   get resumeRequested(): boolean {
@@ -186,7 +185,8 @@ export class Lanes {
     read: FrameFacts,
     isEvent: boolean,
   ): void {
-    const facts = this.epochInHeader ? { ...read, epoch: undefined } : read;
+    // Where the answer itself names its log, tokens inside frames are not asked.
+    const facts = lane.gen === undefined ? read : { ...read, epoch: undefined };
     const finding = inStreamFinding(lane, profile, facts);
     if (finding !== undefined) this.#engine.observer.inStream(this.#connection, finding);
     applyFrame(lane, facts, isEvent);
@@ -220,7 +220,7 @@ export class Lanes {
   }
 
   #tell(lane: Lane, step: 'settled' | 'revised'): void {
-    if (lane.verdict?.classification !== 'refused') lane.state.heldEpoch = lane.knownEpoch;
+    if (lane.verdict?.classification !== 'refused') lane.holdTokens();
     if (isAnotherLog(lane.verdict)) lane.state.seen.beginLog(this.mark);
     const report = this.#report(lane);
     if (step === 'revised') this.#engine.observer.revised(this.#connection, report);
@@ -264,13 +264,13 @@ export class Lanes {
     );
     const shared = this.main.evidence;
     if (shared !== undefined) {
-      const { receivedEpoch, echo, reset, declaredResumed } = shared;
-      Object.assign(evidence, { receivedEpoch, echo, reset, declaredResumed });
+      const { receivedEpoch, gen, echo, reset, declaredResumed } = shared;
+      Object.assign(evidence, { receivedEpoch, gen, echo, reset, declaredResumed });
     }
     lane.evidence = evidence;
     evidence.migrates = this.#move !== undefined;
     lane.isFramedAnew = this.main.isFramedAnew;
-    lane.epoch = this.main.epoch;
+    lane.takeTokens(this.main);
     this.#prepareKeys(state);
     const named = { lane, sent: [...(this.#mainMessages ?? NOTHING_SENT)] };
     this.#named ??= new Map();

@@ -23,6 +23,10 @@ export interface OpenConnection {
 export class StreamState {
   /** Last epoch token seen; refused attempts leave it alone. */
   heldEpoch: string | undefined;
+  /** Last `gen` of a Stream-Continuity that was seen. */
+  heldGen: string | undefined;
+  /** A token from before this timeline, of which nobody can say what kind it is. */
+  heldUntold: string | undefined;
   /** Last id received; empty when the server cleared it. */
   lastId: string | undefined;
   /** Some event carried an id of its own. */
@@ -43,7 +47,8 @@ export class StreamState {
 
   /** As it is now: a connection is judged by what was held when it began. */
   get held(): Held {
-    return { epoch: this.heldEpoch, lastId: this.lastId };
+    const { heldEpoch: epoch, heldGen: gen, heldUntold: untold, lastId } = this;
+    return { epoch, gen, untold, lastId };
   }
 
   release(): void {

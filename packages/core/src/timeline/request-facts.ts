@@ -1,4 +1,5 @@
 import type { HeaderLookup, HeldPosition, StreamRequest, Transport } from '../connection.ts';
+import { isStoredAnswer } from '../stored-answer.ts';
 
 /** A request as long as its connection may need it; headers are copied, they belong to the caller. */
 export interface RequestFacts {
@@ -46,6 +47,16 @@ export function copyHeaders(
     }
   }
   return copy ?? NONE;
+}
+
+/** Headers of an answer; what a stored one says of its continuation was said of another request. */
+export function copyAnswer(
+  names: readonly string[],
+  lookup: HeaderLookup,
+): ReadonlyMap<string, string> {
+  const copy = copyHeaders(names, lookup);
+  if (!copy.has('stream-continuity') || !isStoredAnswer(lookup)) return copy;
+  return new Map([...copy].filter(([name]) => name !== 'stream-continuity'));
 }
 
 /** The first value of a repeated name answers, as in URLSearchParams.get. */

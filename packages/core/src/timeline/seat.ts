@@ -67,7 +67,7 @@ export class Seat {
     this.previous = found.previous ?? this.previous;
     this.isReconnect = found.reconnect || request.held !== undefined;
     stream.main.lastId ??= request.held?.cursor;
-    stream.main.heldEpoch ??= request.held?.epoch;
+    stream.main.heldUntold ??= request.held?.epoch;
     if (stream !== before || !this.#carries) this.#lookForMove(request, stream);
     return stream;
   }
