@@ -104,15 +104,15 @@ function soon<T>(read: () => T | Promise<T>) {
 const EACH_BALANCER = Object.keys(BALANCERS) as (keyof typeof BALANCERS)[];
 
 describe.each(EACH_BALANCER)('behind %s, which knows no sessions', (balancer) => {
-  const counter = { sdk: 1, start: 4100, adopts: true } as const;
-
   it.each([
-    ['cursor_not_advanced', 'cursor_not_advanced', false],
-    ['epoch_changed', 'cursor_unknown', true],
+    [1, 'cursor_not_advanced', 'cursor_not_advanced', false],
+    [2, 'cursor_not_advanced', 'cursor_not_advanced', false],
+    [1, 'epoch_changed', 'cursor_unknown', true],
+    [2, 'epoch_changed', 'cursor_unknown', true],
   ] as const)(
-    'mcp-sdk-v1-adopted-session-counter-at-13: the client sees %s, the server %s',
-    async (client, server, proves) => {
-      const { a, heard, startB } = await scene(balancer, { ...counter, proves });
+    'mcp-sdk-v1-adopted-session-counter-at-13: with SDK %d the client sees %s, the server %s',
+    async (sdk, client, server, proves) => {
+      const { a, heard, startB } = await scene(balancer, { sdk, start: 4100, adopts: true, proves });
       await a.notify(...numbered('a', 1, 9));
       await soon(() => heard).toContain('a9');
       const b = await startB({ start: 0 });
@@ -161,12 +161,14 @@ describe.each(EACH_BALANCER)('behind %s, which knows no sessions', (balancer) =>
   );
 
   it.each([
-    ['unverifiable', 'no_window', false],
-    ['reoriginated', 'reset_signalled', true],
+    [1, 'unverifiable', 'no_window', false],
+    [2, 'unverifiable', 'no_window', false],
+    [1, 'reoriginated', 'reset_signalled', true],
+    [2, 'reoriginated', 'reset_signalled', true],
   ] as const)(
-    'mcp-sdk-v1-window-evicted-clamped: what was evicted in silence is %s',
-    async (classification, reason, proves) => {
-      const { a, heard } = await scene(balancer, { sdk: 1, window: 5, proves });
+    'mcp-sdk-v1-window-evicted-clamped: what SDK %d sends of an evicted window is %s',
+    async (sdk, classification, reason, proves) => {
+      const { a, heard } = await scene(balancer, { sdk, window: 5, proves });
       await a.notify(...numbered('e', 1, 3));
       await soon(() => heard).toContain('e3');
       a.cut();
