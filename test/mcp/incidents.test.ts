@@ -112,7 +112,12 @@ describe.each(EACH_BALANCER)('behind %s, which knows no sessions', (balancer) =>
   ] as const)(
     'mcp-sdk-v1-adopted-session-counter-at-13: with SDK %d the client sees %s, the server %s',
     async (sdk, client, server, proves) => {
-      const { a, heard, startB } = await scene(balancer, { sdk, start: 4100, adopts: true, proves });
+      const { a, heard, startB } = await scene(balancer, {
+        sdk,
+        start: 4100,
+        adopts: true,
+        proves,
+      });
       await a.notify(...numbered('a', 1, 9));
       await soon(() => heard).toContain('a9');
       const b = await startB({ start: 0 });

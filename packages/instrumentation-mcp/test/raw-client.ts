@@ -58,7 +58,8 @@ async function ask(url: string, init: RequestInit): Promise<RawAnswer> {
     },
     async close() {
       abort.abort();
-      await reader?.closed.catch(() => {});
+      // To wait for the abort to come through would wait for ever where something is unread.
+      await reader?.cancel().catch(() => {});
     },
   };
 }
