@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import {
   Client as ClientTwo,
   StreamableHTTPClientTransport as TransportTwo,
@@ -87,6 +90,41 @@ function about(name: string, method: string): Readonly<Record<string, unknown>> 
 const PAIRS = Object.keys(CLIENTS).flatMap((client) =>
   Object.keys(SDKS).map((server) => [client, server] as const),
 );
+
+describe('a POST over HTTP/2', () => {
+  it('is named by its message too', async () => {
+    const server = http2.createServer((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, result: {} })}\n\n`);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closing.push(
+      async () => server.close(),
+      async () => session.close(),
+    );
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/mcp',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      'mcp-session-id': 's',
+    });
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+    stream.write(body.slice(0, 20));
+    stream.end(body.slice(20));
+    expect(Buffer.concat(await stream.toArray()).toString()).toContain('result');
+    await expect.poll(() => spans('sse accept'), { timeout: 20_000 }).toHaveLength(1);
+    expect(about('sse accept', 'tools/call')).toMatchObject({
+      'jsonrpc.request.id': '7',
+      'event_stream.mcp.stream': 'request',
+      'event_stream.mcp.era': 'sessions',
+    });
+  });
+});
 
 describe.each(PAIRS)('a client of %s with a server of %s', (client, server) => {
   it.each(['sse connect', 'sse accept'])('names the call on the span %s', async (span) => {

@@ -1,14 +1,20 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { requestBodies } from '@sameriver/telemetry';
 
 const REQUEST_START = 'http.server.request.start';
+/** Not published before Node 22.17. */
+const STREAM_CREATED = 'http2.server.stream.created';
 /** A longer message is read by its SDK and not by us. */
 const MOST_BYTES = 65_536;
 
+type Source = IncomingMessage | ServerHttp2Stream;
+
 /**
  * Keeps the messages that MCP clients POST to this process, for as long as their requests live. They
- * are seen in `push` of the request, on their way to whoever reads it, and nothing else is touched.
+ * are seen in `push` of the request or stream, on their way to whoever reads it, and nothing else is
+ * touched.
  *
  * @returns Stops it.
  */
@@ -16,41 +22,61 @@ export function keepRequestBodies(onFailure: () => void): () => void {
   const onStart = (message: unknown): void => {
     try {
       const { request } = message as { request: IncomingMessage };
-      if (request.method === 'POST' && isMcp(request.rawHeaders)) keep(request);
+      if (request.method === 'POST' && isMcp(acceptIn(request.rawHeaders))) keep(request);
+    } catch {
+      onFailure();
+    }
+  };
+  const onStream = (message: unknown): void => {
+    try {
+      const { stream, headers } = message as {
+        stream: ServerHttp2Stream;
+        headers: IncomingHttpHeaders;
+      };
+      if (headers[':method'] === 'POST' && isMcp(headers.accept)) keep(stream);
     } catch {
       onFailure();
     }
   };
   subscribe(REQUEST_START, onStart);
-  return () => unsubscribe(REQUEST_START, onStart);
+  subscribe(STREAM_CREATED, onStream);
+  return () => {
+    unsubscribe(REQUEST_START, onStart);
+    unsubscribe(STREAM_CREATED, onStream);
+  };
 }
 
 /** Both types are accepted by every MCP client, whatever the revision. */
-function isMcp(rawHeaders: readonly string[]): boolean {
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.length !== 6 || rawHeaders[i]?.toLowerCase() !== 'accept') continue;
-    const accept = rawHeaders[i + 1] ?? '';
-    return accept.includes('text/event-stream') && accept.includes('application/json');
-  }
-  return false;
+function isMcp(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  return accept.includes('text/event-stream') && accept.includes('application/json');
 }
 
-function keep(request: IncomingMessage): void {
+/** Node makes an object of the headers when somebody asks for it, which may be nobody. */
+function acceptIn(rawHeaders: readonly string[]): string | undefined {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length !== 6 || rawHeaders[i]?.toLowerCase() !== 'accept') continue;
+    return rawHeaders[i + 1];
+  }
+  return undefined;
+}
+
+function keep(source: Source): void {
   let chunks: Uint8Array[] = [];
   let left = MOST_BYTES;
-  const push = request.push;
-  const value = function (this: IncomingMessage, chunk: unknown, ...rest: unknown[]): unknown {
+  const push = source.push;
+  const value = function (this: Source, chunk: unknown, ...rest: unknown[]): unknown {
     if (chunk instanceof Uint8Array && left >= 0) {
       left -= chunk.length;
       if (left >= 0) chunks.push(chunk);
       else chunks = [];
     }
-    if (chunk === null) Reflect.deleteProperty(request, 'push');
+    if (chunk === null) Reflect.deleteProperty(source, 'push');
     return Reflect.apply(push, this, [chunk, ...rest]);
   };
-  Object.defineProperty(request, 'push', { value, writable: true, configurable: true });
-  requestBodies.set(request, () => {
-    requestBodies.delete(request);
+  Object.defineProperty(source, 'push', { value, writable: true, configurable: true });
+  requestBodies.set(source, () => {
+    requestBodies.delete(source);
     return left < 0 ? undefined : parsed(Buffer.concat(chunks).toString());
   });
 }

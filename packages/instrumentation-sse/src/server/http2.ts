@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { HeaderLookup, StreamRequest } from '@sameriver/core';
+import { requestBodies } from '@sameriver/telemetry';
 import type { Wire } from './body-wrappers.ts';
 import { bodyWrappers } from './body-wrappers.ts';
 import { patchPrototype } from './patch.ts';
@@ -39,13 +40,15 @@ function lookup(headers: OutgoingHttpHeaders | IncomingHttpHeaders): HeaderLooku
   };
 }
 
-function describe({ headers }: Arrival): StreamRequest {
+function describe(stream: ServerHttp2Stream, { headers }: Arrival): StreamRequest {
+  const body = requestBodies.get(stream);
   return {
     transport: 'sse',
     method: headers[':method']?.toString() ?? 'GET',
     origin: '',
     target: headers[':path']?.toString() ?? '',
     header: lookup(headers),
+    ...(body && { body }),
   };
 }
 
@@ -53,7 +56,7 @@ function judge(streams: ServerStreams, stream: ServerHttp2Stream, arrival: Arriv
   // A HEAD request gets no body, whatever the application writes.
   if (arrival.headers[':method'] === 'HEAD') return;
   const header = lookup(stream.sentHeaders ?? {});
-  const request = describe(arrival);
+  const request = describe(stream, arrival);
   const isEventStream = EVENT_STREAM.test(header('content-type') ?? '');
   if (!streams.concerns(stream, request, isEventStream)) return;
   const status = Number(header(':status') ?? 200);

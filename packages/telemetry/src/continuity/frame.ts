@@ -23,3 +23,9 @@ export function frameOf(
     : '';
   return asComment + asEvent;
 }
+
+/** Nothing may come before a byte order mark, which is one only at the very beginning (S2). */
+export function beginsWithMark(chunk: unknown): boolean {
+  if (typeof chunk === 'string') return chunk.startsWith('\ufeff');
+  return chunk instanceof Uint8Array && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
+}

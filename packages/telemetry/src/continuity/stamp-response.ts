@@ -6,7 +6,7 @@ import type { ContinuityEvidence } from './evidence.ts';
 import { readerOf } from './evidence.ts';
 import { CONTINUITY_HEADER, exposedHeaders, isEventStream, takesFrame } from './expose.ts';
 import type { FrameOptions } from './frame.ts';
-import { frameOf } from './frame.ts';
+import { beginsWithMark, frameOf } from './frame.ts';
 import { Head } from './head.ts';
 import { Shadows } from './shadows.ts';
 
@@ -147,10 +147,4 @@ class Stamp {
     const { destroyed, writableEnded } = this.#response;
     if (!destroyed && !writableEnded && !beginsWithMark(chunk)) this.#response.write(frame);
   }
-}
-
-/** A byte order mark is one only at the very beginning (S2). */
-function beginsWithMark(chunk: unknown): boolean {
-  if (typeof chunk === 'string') return chunk.startsWith('\ufeff');
-  return chunk instanceof Uint8Array && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
 }
