@@ -23,8 +23,11 @@ export function isEventStream(contentType: string | undefined): boolean {
   return EVENT_STREAM.test(contentType ?? '');
 }
 
+/** `none` is no coding, but graphql-sse says it to keep proxies from compressing. */
+const PLAIN: ReadonlySet<string> = new Set(['identity', 'none']);
+
 /** Only a plain body takes a frame of ours: another coding, or a promised length, would be broken. */
 export function takesFrame(header: (name: string) => string | undefined): boolean {
   const coding = header('content-encoding') ?? 'identity';
-  return coding === 'identity' && header('content-length') === undefined;
+  return PLAIN.has(coding) && header('content-length') === undefined;
 }
