@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http, { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { StreamReport } from '@sameriver/core';
 import { SseInstrumentation } from '@sameriver/instrumentation-sse';
-import type { FoundCursor } from '@sameriver/instrumentation-sse/continuity';
+import type { ContinuityOptions, FoundCursor } from '@sameriver/instrumentation-sse/continuity';
 import { continuity, continuityField } from '@sameriver/instrumentation-sse/continuity';
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
 import { request as undiciRequest } from 'undici8';
@@ -72,10 +73,10 @@ class Log {
 }
 
 /** The log that answers, whichever instance a balancer would choose. */
-async function serve(answering: () => Log): Promise<string> {
+async function serve(answering: () => Log, options?: ContinuityOptions): Promise<string> {
   const server = createServer((request, response) => {
     const cursor = request.headers['last-event-id']?.toString();
-    continuity(response, answering().facts(cursor));
+    continuity(response, answering().facts(cursor), options);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`id: ${answering().after(cursor)}\ndata: ${answering().epoch}\n\n`);
   });
@@ -162,6 +163,48 @@ describe.each(Object.entries(CLIENTS))('a client on %s and a server that stamps'
   });
 });
 
+/** Passes bytes on, but for the header; not by a client or server that would be judged as well. */
+async function withoutHeader(url: string): Promise<string> {
+  const proxy = createTcpServer((socket) => {
+    const upstream = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.pipe(upstream);
+    upstream.on('data', (bytes) => {
+      socket.write(bytes.toString('latin1').replace(/^stream-continuity: .*\r\n/im, ''), 'latin1');
+    });
+    upstream.on('close', () => socket.end());
+    for (const each of [socket, upstream]) each.on('error', () => each.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  closing.push(() => proxy.close());
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/feed`;
+}
+
+describe('a client whose proxy takes the header away', () => {
+  it.each([{}, { comment: false, event: true }])(
+    'finds the proof in the first frame of the body (%j)',
+    async (options) => {
+      let log = new Log('log-1', 4118);
+      const url = await withoutHeader(await serve(() => log, options));
+      const read = async (cursor: string | undefined): Promise<void> => {
+        heard = [];
+        const response = await fetch(url, { headers: headersFor(cursor) });
+        expect(response.headers.has('stream-continuity')).toBe(false);
+        await response.text();
+      };
+      await read(undefined);
+      await read('4118');
+      await bothSay({ client: 'resumed: cursor_echoed', server: 'resumed: store_replayed' });
+      log = new Log('log-2', 12);
+      await read('4119');
+      await bothSay({
+        client: 'reoriginated: epoch_changed',
+        server: 'reoriginated: cursor_unknown',
+      });
+    },
+  );
+});
+
 describe('a client on ws and a server that stamps its 101', () => {
   const profiles = [
     {
@@ -184,9 +227,17 @@ describe('a client on ws and a server that stamps its 101', () => {
   }
 
   it.each([
-    ['a resumption', new Log('log-1', 4118), 'resumed'],
-    ['that another log answered', new Log('log-2', 12), 'reoriginated'],
-  ])('prove %s', async (_, answering, classification) => {
+    [
+      'a resumption',
+      new Log('log-1', 4118),
+      { client: 'resumed: cursor_echoed', server: 'resumed: store_replayed' },
+    ],
+    [
+      'that another log answered',
+      new Log('log-2', 12),
+      { client: 'reoriginated: epoch_changed', server: 'reoriginated: cursor_unknown' },
+    ],
+  ])('prove %s', async (_, answering, expected) => {
     for (const instrumentation of instrumentations) instrumentation.disable();
     const own = new WebSocketInstrumentation({ reportHook, profiles: [...profiles] as never });
     let log = new Log('log-1', 4118);
@@ -194,9 +245,7 @@ describe('a client on ws and a server that stamps its 101', () => {
     await read(url, undefined);
     log = answering;
     await read(url, '4118');
-    await expect
-      .poll(() => heard, { timeout: 10_000, interval: 10 })
-      .toContainEqual(expect.objectContaining({ role: 'client', classification }));
+    await bothSay(expected);
     own.disable();
   });
 });
