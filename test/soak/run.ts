@@ -1,9 +1,10 @@
 import { chaos } from './chaos.ts';
 import { churn } from './churn.ts';
+import { killEach } from './guard/kill-each.ts';
 import { collect, flatness, printSamples, sample } from './steady.ts';
 
 // What a soak is in full; the short forms are tests.
-const [connections = 200_000, seconds = 120] = process.argv.slice(2).map(Number);
+const [connections = 200_000, seconds = 120, kills = 1000] = process.argv.slice(2).map(Number);
 const CHECKPOINTS = 20;
 
 console.log(`Node ${process.versions.node}: churn of ${connections} connections`);
@@ -29,7 +30,10 @@ console.log(`Chaos: backends behind HAProxy, killed for ${seconds} s`);
 const chaotic = await chaos({ milliseconds: seconds * 1000, readers: 40, seed: 2 });
 console.log(JSON.stringify(chaotic, undefined, 2));
 
-const failures = [...unsteady, ...churned.faults, ...chaotic.faults];
+console.log(`Guard: its consumer killed ${kills} times for each ledger`);
+const killed = await killEach({ kills, seed: 3 });
+
+const failures = [...unsteady, ...churned.faults, ...chaotic.faults, ...killed];
 for (const failure of failures) console.error(`failed: ${failure}`);
 console.log(failures.length === 0 ? 'soak: passed' : `soak: ${failures.length} failures`);
 process.exit(failures.length === 0 ? 0 : 1);

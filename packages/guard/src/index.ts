@@ -8,6 +8,7 @@ export { createGuard } from './guard.ts';
 export type { KeyOf } from './keys.ts';
 export { jsonKey } from './keys.ts';
 export type { IdempotencyLedger, Position, Reservation } from './ledger/ledger.ts';
+export { LedgerUnavailable } from './ledger/ledger.ts';
 export type { MemoryLedgerOptions } from './ledger/memory.ts';
 export { LedgerFull, memoryLedger } from './ledger/memory.ts';
 export type { SseEvent } from './sse-event.ts';

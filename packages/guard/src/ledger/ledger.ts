@@ -61,3 +61,21 @@ export interface IdempotencyLedger {
   readonly forgotten: number;
   close(): Promise<void>;
 }
+
+/**
+ * A ledger could not be asked or told. Nothing is applied without it; what was under way is in doubt
+ * at the next start, whether or not the ledger took it after all.
+ */
+export class LedgerUnavailable extends Error {
+  override readonly name: string = 'LedgerUnavailable';
+
+  /** @param what Where the ledger is kept. @param cause What its client threw. */
+  constructor(what: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message || cause.name : String(cause);
+    super(
+      `the ledger in ${what} could not be used (${why}); nothing is applied without it: bring it ` +
+        'back, then start again, which asks about the event that was under way',
+      { cause },
+    );
+  }
+}

@@ -1,4 +1,5 @@
 import type { IdempotencyLedger, Position, Reservation } from './ledger.ts';
+import { LedgerUnavailable } from './ledger.ts';
 
 /** A connected client: of the package `redis`, or of `ioredis`, which has `call`. */
 export type RedisClient =
@@ -15,6 +16,11 @@ export interface RedisLedgerOptions {
   readonly lease?: number;
   /** Seconds that a confirmed key is remembered, 0 for ever. Default 0. */
   readonly keepSeconds?: number;
+  /**
+   * Milliseconds to wait for an answer of Redis. Clients keep commands for a Redis that is down, some
+   * for ever; the guard would seem to be at work. Default 10,000.
+   */
+  readonly answerTimeout?: number;
 }
 
 // Every step is one script, so that no other instance comes in between. Redis' own clock measures
@@ -85,6 +91,7 @@ class RedisLedger implements IdempotencyLedger {
   readonly #prefix: string;
   readonly #lease: string;
   readonly #keepSeconds: number;
+  readonly #answerTimeout: number;
   readonly #owner: string = crypto.randomUUID();
   readonly #tokens = new Map<string, string>();
   #reservations = 0;
@@ -94,6 +101,7 @@ class RedisLedger implements IdempotencyLedger {
     this.#prefix = options.prefix ?? 'sameriver:';
     this.#lease = String(options.lease ?? 60_000);
     this.#keepSeconds = options.keepSeconds ?? 0;
+    this.#answerTimeout = options.answerTimeout ?? 10_000;
   }
 
   /** Redis forgets by itself and does not count. */
@@ -193,11 +201,25 @@ class RedisLedger implements IdempotencyLedger {
     return this.#send('EVAL', script, String(names.length), ...names, ...values);
   }
 
-  #send(command: string, ...values: string[]): Promise<unknown> {
+  /** @throws LedgerUnavailable with what the client said as its cause. */
+  async #send(command: string, ...values: string[]): Promise<unknown> {
     const client = this.#client;
-    return 'call' in client
-      ? client.call(command, ...values)
-      : client.sendCommand([command, ...values]);
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Error(`no answer within ${this.#answerTimeout} ms`)),
+      this.#answerTimeout,
+    );
+    try {
+      const answer =
+        'call' in client
+          ? client.call(command, ...values)
+          : client.sendCommand([command, ...values]);
+      return await Promise.race([answer, late.promise]);
+    } catch (cause) {
+      throw new LedgerUnavailable('Redis', cause);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
