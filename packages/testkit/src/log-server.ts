@@ -15,8 +15,11 @@ export interface LogBehaviour {
   firstId: number;
   /** Events at the front that are no longer there. */
   evicted: number;
-  /** `echo`: the cursor is named as the resume point where it is. `none`: no header at all. */
-  stamp: 'echo' | 'none';
+  /**
+   * `echo`: the cursor is named as the resume point where it is. `event`: in an event before all
+   * others, too. `none`: not at all.
+   */
+  stamp: 'echo' | 'event' | 'none';
   /** The cursor is ignored: the whole log comes, or only what happens from now on. */
   ignoresCursor: false | 'replays all' | 'live only';
   /** Answers with this status instead of a stream. */
@@ -107,11 +110,15 @@ function answer(response: ServerResponse, { behaviour, log, cursor }: Answer): v
   const isOwn = place >= 0 && place <= log.length;
   const after = ignoresCursor || !isOwn ? 0 : place;
   const isThere = cursor !== undefined && isOwn && place >= evicted;
+  const said = stampOf(behaviour, log, cursor, isThere);
   response.writeHead(200, {
     'content-type': 'text/event-stream',
-    ...(stamp === 'echo' && { 'stream-continuity': stampOf(behaviour, log, cursor, isThere) }),
+    ...(stamp !== 'none' && { 'stream-continuity': fieldOf(said) }),
   });
   response.flushHeaders();
+  if (stamp === 'event') {
+    response.write(`event: stream-continuity\ndata: ${JSON.stringify(said)}\n\n`);
+  }
   if (ignoresCursor === 'live only') return;
   for (const event of log.slice(Math.max(after, evicted))) response.write(frameOf(event));
 }
@@ -121,16 +128,23 @@ function stampOf(
   { length }: readonly LogEvent[],
   cursor: string | undefined,
   isThere: boolean,
-): string {
-  const says = [
-    `gen="${gen}"`,
-    `oldest="${firstId + evicted}"`,
-    `newest="${firstId + length - 1}"`,
-    'dense',
-  ];
-  if (cursor !== undefined) says.push(`received="${cursor}"`);
-  if (isThere && !ignoresCursor) says.push(`status=resumed, from="${cursor}"`);
-  return says.join(', ');
+): Readonly<Record<string, string | true>> {
+  return {
+    gen,
+    oldest: String(firstId + evicted),
+    newest: String(firstId + length - 1),
+    dense: true,
+    ...(cursor !== undefined && { received: cursor }),
+    ...(cursor !== undefined && isThere && !ignoresCursor && { status: 'resumed', from: cursor }),
+  };
+}
+
+function fieldOf(said: Readonly<Record<string, string | true>>): string {
+  const members = Object.entries(said).map(([key, value]) => {
+    if (value === true) return key;
+    return key === 'status' ? `status=${value}` : `${key}="${value}"`;
+  });
+  return members.join(', ');
 }
 
 function cursorOf({ headers }: IncomingMessage): string | undefined {

@@ -74,6 +74,45 @@ test('An id that falls back is another stream: keys are compared, and each is ap
   await guard.close();
 });
 
+test('A server that stamps its continuity as an event is proven to go on, or not to', async () => {
+  server.append({ key: 'a' }, { key: 'b' });
+  server.behaviour.stamp = 'event';
+  const guard = createGuard({ ledger: memoryLedger() });
+  const listening = guard.listen(source(), effect);
+  await vi.waitFor(() => expect(applied).toEqual(['a', 'b']));
+  server.cut();
+  await server.untilAsked(2);
+  server.append({ key: 'c' });
+  await vi.waitFor(() => expect(applied).toEqual(['a', 'b', 'c']));
+  expect(guard.bill).toMatchObject({ applied: 3, reconciled: 0, violations: 0 });
+  server.restart('g2', 4);
+  server.append({ key: 'd' });
+  server.cut();
+  await expect(listening.done).rejects.toMatchObject({ verdictReason: 'epoch_changed' });
+  expect(applied).toEqual(['a', 'b', 'c']);
+  await guard.close();
+});
+
+test('A fetch of the guard keeps another stream from a source, which takes its 409 for an end', async () => {
+  server.append({ key: 'a' }, { key: 'b' });
+  const guard = createGuard({ ledger: memoryLedger() });
+  const open = source(guard.fetch());
+  open.onmessage = ({ data }) => effect({ id: undefined, lastEventId: '', event: 'message', data });
+  await vi.waitFor(() => expect(applied).toEqual(['a', 'b']));
+  server.restart('g2');
+  server.behaviour.ignoresCursor = 'replays all';
+  server.append({ key: 'x' });
+  const failed = new Promise<number | undefined>((resolve) => {
+    open.addEventListener('error', ({ code }) => code !== undefined && resolve(code));
+  });
+  server.cut();
+  expect(await failed).toBe(409);
+  expect(open.readyState).toBe(open.CLOSED);
+  expect(applied).toEqual(['a', 'b']);
+  expect(guard.bill).toMatchObject({ violations: 1, reoriginations: 1 });
+  await guard.close();
+});
+
 test('A source that takes a fetch is better served by that of the guard', async () => {
   server.append({ key: 'a' });
   const guard = createGuard({ ledger: memoryLedger() });

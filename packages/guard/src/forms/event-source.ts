@@ -38,11 +38,14 @@ export interface Listening {
 }
 
 const QUEUED = 10_000;
+/** What a server stamps for those who see no header. */
+const TWIN = 'stream-continuity';
 
 /**
  * Takes the events of an EventSource one after the other. Such a source shows no header, so the
- * verdicts rest on ids and data alone, and most reconnects are unverifiable: to a source that takes a
- * `fetch`, that of the guard is the better form.
+ * verdicts rest on ids and data alone, and most reconnects are unverifiable unless the server stamps
+ * its continuity as an event as well: to a source that takes a `fetch`, that of the guard is the
+ * better form.
  */
 export function listen(
   office: Office,
@@ -89,6 +92,7 @@ class Listener {
     });
     this.#last.catch((error: unknown) => this.#stop(error));
     source.addEventListener('open', this.#opened);
+    source.addEventListener(TWIN, this.#told);
     for (const name of names) source.addEventListener(name, this.#took);
     office.closed.addEventListener('abort', this.close);
   }
@@ -106,6 +110,15 @@ class Listener {
     this.#inTurn(async () => {
       this.#connection?.judge.end('reset');
       this.#connection = this.#connect();
+    });
+  };
+
+  /** Before the first event of a connection; its id is that of the event before it. */
+  readonly #told = ({ data }: EventLike): void => {
+    this.#inTurn(async () => {
+      this.#connection ??= this.#connect();
+      const event = { id: undefined, lastEventId: '', event: TWIN, data: String(data) };
+      this.#connection.judge.take({ kind: 'event', event });
     });
   };
 
@@ -181,6 +194,7 @@ class Listener {
     this.#over = true;
     this.#source.close();
     this.#source.removeEventListener('open', this.#opened);
+    this.#source.removeEventListener(TWIN, this.#told);
     for (const name of this.#names) this.#source.removeEventListener(name, this.#took);
     this.#office.closed.removeEventListener('abort', this.close);
     this.#connection?.judge.end('aborted');
