@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import {
@@ -6,7 +7,10 @@ import {
   StreamableHTTPClientTransport as TransportTwo,
 } from '@modelcontextprotocol/client';
 import { Client as ClientOne } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as TransportOne } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { McpServer as McpServerOne } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
@@ -123,6 +127,59 @@ describe('a POST over HTTP/2', () => {
       'event_stream.mcp.stream': 'request',
       'event_stream.mcp.era': 'sessions',
     });
+  });
+});
+
+describe('HTTP with SSE, as in 2024-11-05', () => {
+  it.each(['sse connect', 'sse accept'])(
+    'is told by its first event on the span %s',
+    async (name) => {
+      const open = new Map<string | null, SSEServerTransport>();
+      const server = createServer(async (request, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+        if (pathname === '/messages') {
+          await open.get(searchParams.get('sessionId'))?.handlePostMessage(request, response);
+          return;
+        }
+        const transport = new SSEServerTransport('/messages', response);
+        open.set(transport.sessionId, transport);
+        await new McpServerOne({ name: 's', version: '1' }).connect(transport as never);
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      closing.push(async () => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`);
+      const client = new ClientOne({ name: 'c', version: '1' });
+      closing.push(() => client.close());
+      await client.connect(new SSEClientTransport(url) as never);
+      await expect.poll(() => spans(name), { timeout: 20_000 }).toHaveLength(1);
+      expect(spans(name)[0]?.attributes).toMatchObject({
+        'mcp.protocol.version': '2024-11-05',
+        'event_stream.mcp.era': 'http_sse',
+        'event_stream.mcp.stream': 'standalone',
+        'mcp.session.id': expect.stringMatching(/^[0-9a-f]{16}$/),
+      });
+    },
+  );
+
+  it.each([
+    ['of another name', 'event: other\ndata: /messages?sessionId=a\n\n'],
+    ['without a session', 'event: endpoint\ndata: {"url":"/x"}\n\n'],
+    ['behind another', 'data: x\n\nevent: endpoint\ndata: /messages?sessionId=a\n\n'],
+  ])('is not told by an event %s', async (_, body) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`;
+    await (await fetch(url, { headers: { accept: 'text/event-stream' } })).text();
+    await expect.poll(() => spans('sse connect'), { timeout: 20_000 }).toHaveLength(1);
+    expect(spans('sse connect')[0]?.attributes).not.toHaveProperty('event_stream.mcp.era');
   });
 });
 

@@ -124,6 +124,12 @@ export interface StreamConnection {
   readonly retry?: number | undefined;
   /** Events seen to repeat so far; a plain integer, read at collection time. */
   readonly repeated: number;
+  /**
+   * SSE: to be set before the body comes, by whoever wants to know the first event. Called once with
+   * its name and data, and only where the stream begins with a name or a comment: others cost more to
+   * look into. No text of it is kept.
+   */
+  opensWith?: ((name: string, data: string | undefined) => void) | undefined;
   /** Owner's slot (a span, say). Handed on to the successor as `previous`, also after the end. */
   context: unknown;
   /** The `context` of the connection before this one on the same logical stream. */

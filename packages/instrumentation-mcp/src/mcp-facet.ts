@@ -16,6 +16,9 @@ const VERSION = 'mcp-protocol-version';
 /** 2026-07-28 has it on every POST. */
 const METHOD = 'mcp-method';
 const FIRST_WITHOUT_SESSIONS = '2026-07-28';
+const HTTP_WITH_SSE = '2024-11-05';
+/** Where its event `endpoint` says that messages go; each SDK puts the session there. */
+const ENDPOINT = /^[^\s?]*\?(?:\S*&)?session_?id=([^&\s]+)\S*$/i;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface McpFacetOptions {
@@ -38,6 +41,18 @@ export function mcpFacet({ roles, session }: McpFacetOptions): StreamFacet {
         ...ofMessage(messageOf(request)),
         ...(isMcp(request, header) && ofStream(request)),
         ...ofSession(header(SESSION), session),
+      };
+    },
+    opened({ method, header }, role, { name, data = '' }) {
+      if (!roles.includes(role) || method !== 'GET' || name !== 'endpoint') return undefined;
+      const id = ENDPOINT.exec(data)?.[1];
+      if (id === undefined) return undefined;
+      const version = header(VERSION);
+      return {
+        [ATTR_MCP_PROTOCOL_VERSION]: version && DATE.test(version) ? version : HTTP_WITH_SSE,
+        [ATTR_MCP_ERA]: 'http_sse',
+        [ATTR_MCP_STREAM]: 'standalone',
+        ...ofSession(id, session),
       };
     },
   };

@@ -9,6 +9,11 @@ import type {
 import { processWide } from '@sameriver/core';
 import type { StreamRecorder } from './types.ts';
 
+export interface FirstEvent {
+  readonly name: string;
+  readonly data: string | undefined;
+}
+
 /**
  * What a protocol says of the streams that a transport carries. It opens no stream and counts none:
  * whoever taps the transport does, and its spans get these attributes as well.
@@ -18,6 +23,13 @@ export interface StreamFacet {
   asked(request: StreamRequest, role: Role): Attributes | undefined;
   /** Its answer is there, and the body of the request is known by now. Takes lower-case names. */
   answered(request: StreamRequest, header: HeaderLookup): Attributes;
+  /**
+   * The first event of an answer is there, and its verdict is not. Asked of each stream that begins
+   * with a name or a comment.
+   *
+   * @returns `undefined` where it is another protocol.
+   */
+  opened?(request: StreamRequest, role: Role, event: FirstEvent): Attributes | undefined;
 }
 
 const facets = processWide('facets', () => new Set<StreamFacet>());
@@ -56,6 +68,7 @@ export function withFacets(recorder: StreamRecorder): StreamRecorder {
     let all: Attributes | undefined;
     for (const facet of facets) {
       const own = facet.asked(request, connection.role);
+      if (facet.opened !== undefined) beforeVerdict(connection, request, facet);
       if (own === undefined) continue;
       all = { ...all, ...own };
       beforeResponse(connection, (header) => {
@@ -63,6 +76,21 @@ export function withFacets(recorder: StreamRecorder): StreamRecorder {
       });
     }
     return all;
+  }
+
+  function beforeVerdict(
+    connection: StreamConnection,
+    request: StreamRequest,
+    facet: StreamFacet,
+  ): void {
+    const before = connection.opensWith;
+    connection.opensWith = (name, data) => {
+      before?.(name, data);
+      guarded(recorder, () => {
+        const more = facet.opened?.(request, connection.role, { name, data });
+        if (more !== undefined) recorder.describe(connection, more);
+      });
+    };
   }
 
   return {

@@ -132,7 +132,7 @@ export type GapSource = (typeof GAP_SOURCE_VALUES)[number];
 export const LINK_TYPE_VALUES = ['previous_connection', 'next_connection', 'creator'] as const;
 export type LinkType = (typeof LINK_TYPE_VALUES)[number];
 
-export const MCP_ERA_VALUES = ['sessions', 'stateless'] as const;
+export const MCP_ERA_VALUES = ['http_sse', 'sessions', 'stateless'] as const;
 export type McpEra = (typeof MCP_ERA_VALUES)[number];
 
 export const MCP_STREAM_VALUES = ['standalone', 'request', 'continued'] as const;

@@ -60,6 +60,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   readonly #follower: ReplayFollower;
   readonly ordinal: number;
   context: unknown;
+  opensWith: StreamConnection['opensWith'] = undefined;
   readonly previous: unknown;
   readonly #engine: ServerEngine;
   readonly #stream: ServerStream;
@@ -124,8 +125,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     if (opening === undefined) return false;
     const responseHeaders = copyHeaders(this.#engine.responseHeaders, header);
     const facts = { ...opening.facts, responseHeaders, status };
-    opening.facts = facts;
-    opening.status = status;
+    Object.assign(opening, { facts, status });
     const base = subjectOf(facts, bodyOf(facts.request));
     this.#profile = this.#engine.choose(facts, base);
     const claim = claimOf(this.#profile, base);
@@ -192,6 +192,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       this.#mayOpenWithTwin = false;
       scanner.setKeep(this.#profile.readsEvents);
       if (isTwin(scanner)) return; // stamped by us, and no event of the application
+      this.opensWith?.(scanner.eventName, scanner.data);
     }
     if (this.#profile.readsEvents) {
       this.#readEvent(scanner);
@@ -200,8 +201,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const hasId = scanner.hasId && scanner.idLength > 0;
     if (hasId) this.#sawId = true;
     const first = this.settled || !hasId ? undefined : scanner.lastEventId;
-    const idTag = hasId ? scanner.idTag : 0;
-    this.#written(idTag, scanner.payloadTag, scanner, first);
+    this.#written(hasId ? scanner.idTag : 0, scanner.payloadTag, scanner, first);
   }
 
   #readEvent(scanner: SseScanner): void {

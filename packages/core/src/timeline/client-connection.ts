@@ -20,6 +20,7 @@ import type { Standing } from './standing.ts';
 export class ClientConnection implements StreamConnection, OpenConnection, SseSink {
   readonly transport: Transport;
   context: unknown;
+  opensWith: StreamConnection['opensWith'];
   readonly #engine: Engine;
   #standing: Standing;
   /** Let go once nothing asks any more: a stream may stay open for days. */
@@ -34,6 +35,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   constructor(engine: Engine, request: StreamRequest, at: number) {
     this.transport = request.transport;
     this.context = undefined;
+    this.opensWith = undefined;
     this.#engine = engine;
     engine.history.opened();
     const inquiry = new Inquiry(engine, this, request, at);
@@ -174,7 +176,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   #opensWithTwin(scanner: SseScanner): boolean {
     this.#mayOpenWithTwin = false;
     scanner.setKeep(this.#inquiry?.isTextual === true);
-    if (!isTwin(scanner)) return false;
+    if (!isTwin(scanner)) {
+      this.opensWith?.(scanner.eventName, scanner.data);
+      this.opensWith = undefined;
+      return false;
+    }
     this.#inquiry?.told(readTwinEvent(scanner.data));
     this.#turn();
     return true;
