@@ -9,12 +9,13 @@ const TRAILERS = channel('undici:request:trailers');
 class FetchRequest {
   readonly method = 'GET';
   readonly origin = 'http://bench';
-  readonly headers = ['accept', 'text/event-stream'];
+  readonly headers: readonly string[];
   readonly path: string;
   readonly #enqueue: (chunk: Uint8Array) => void;
 
-  constructor(path: string, enqueue: (chunk: Uint8Array) => void) {
+  constructor(path: string, headers: readonly string[], enqueue: (chunk: Uint8Array) => void) {
     this.path = path;
+    this.headers = ['accept', 'text/event-stream', ...headers];
     this.#enqueue = enqueue;
   }
 
@@ -26,16 +27,23 @@ class FetchRequest {
 
 let fetched = 0;
 
-/** A body as `fetch` makes one, each chunk an event, and published as undici does, but no network. */
-export function fetchedBody(size: number, events: number): ReadableStream<Uint8Array> {
+/**
+ * A body as `fetch` makes one, each chunk an event, and published as undici does, but no network.
+ *
+ * @param headers More of the request: names and values in turn.
+ */
+export function fetchedBody(
+  size: number,
+  events: number,
+  headers: readonly string[] = [],
+): ReadableStream<Uint8Array> {
   let sent = 0;
   let controller: ReadableByteStreamController;
-  const request = new FetchRequest(`/in-process/${fetched++}`, (chunk) =>
+  const request = new FetchRequest(`/in-process/${fetched++}`, headers, (chunk) =>
     controller.enqueue(chunk as Uint8Array<ArrayBuffer>),
   );
   if (CREATE.hasSubscribers) CREATE.publish({ request });
-  const headers = ['content-type', 'text/event-stream'];
-  const response = { statusCode: 200, headers };
+  const response = { statusCode: 200, headers: ['content-type', 'text/event-stream'] };
   if (HEADERS.hasSubscribers) HEADERS.publish({ request, response });
   return new ReadableStream({
     type: 'bytes',

@@ -160,11 +160,11 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   }
 
   push(bytes: Uint8Array): void {
-    this.#scan(bytes[0]).push(bytes);
+    (this.#scanner ?? this.#begin(bytes[0])).push(bytes);
   }
 
   pushString(text: string): void {
-    this.#scan(text.charCodeAt(0)).pushString(text);
+    (this.#scanner ?? this.#begin(text.charCodeAt(0))).pushString(text);
   }
 
   timeout(): void {
@@ -289,8 +289,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     };
   }
 
-  #scan(first: number | undefined): SseScanner {
-    if (this.#scanner) return this.#scanner;
+  #begin(first: number | undefined): SseScanner {
     this.#mayOpenWithTwin = mayBeginTwin(first);
     const payload = this.#engine.hashesPayloads ? 'hash' : 'none';
     const keep = this.#mayOpenWithTwin || this.#profile.readsEvents;

@@ -94,11 +94,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   push(bytes: Uint8Array): void {
-    this.#scan(bytes[0]).push(bytes);
+    (this.#scanner ?? this.#begin(bytes[0])).push(bytes);
   }
 
   pushString(text: string): void {
-    this.#scan(text.charCodeAt(0)).pushString(text);
+    (this.#scanner ?? this.#begin(text.charCodeAt(0))).pushString(text);
   }
 
   get reads(): MessageUse {
@@ -206,15 +206,13 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     this.#lastNumber = number;
   }
 
-  /** @param first Code of the first character or byte that is to be pushed. */
-  #scan(first: number | undefined): SseScanner {
-    if (this.#scanner === undefined) {
-      this.#mayOpenWithTwin = mayBeginTwin(first);
-      this.#scanner = new SseScanner(this, {
-        payload: this.#engine.identity === 'id' ? 'none' : 'hash',
-        keep: this.#mayOpenWithTwin || this.#inquiry?.isTextual === true,
-      });
-    }
+  /** @param first Code of the first byte; of text, asking for it at every event would flatten each. */
+  #begin(first: number | undefined): SseScanner {
+    this.#mayOpenWithTwin = mayBeginTwin(first);
+    this.#scanner = new SseScanner(this, {
+      payload: this.#engine.identity === 'id' ? 'none' : 'hash',
+      keep: this.#mayOpenWithTwin || this.#inquiry?.isTextual === true,
+    });
     return this.#scanner;
   }
 
