@@ -9,7 +9,7 @@ import type {
 import { processWide } from '@sameriver/core';
 import type { StreamRecorder } from './types.ts';
 
-export interface FirstEvent {
+interface FirstEvent {
   readonly name: string;
   readonly data: string | undefined;
 }
