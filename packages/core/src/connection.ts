@@ -1,4 +1,6 @@
 import type { Migration } from './migration.ts';
+import type { WrittenStream } from './origins/issued-ids.ts';
+import type { Origin } from './origins/judge-origin.ts';
 import type { Count, Verdict } from './verdict.ts';
 
 export type Transport = 'sse' | 'websocket';
@@ -67,6 +69,12 @@ export interface StreamReport {
   readonly replayed: number | undefined;
   /** Only where the connection took the stream from one transport to the other (M1). */
   readonly migration?: Migration;
+  /** Server side: the logical stream as this process writes it. */
+  readonly written?: WrittenStream;
+  /** Server side: the epoch that the log declares of itself. */
+  readonly logEpoch?: string | undefined;
+  /** Server side: who else is known to have issued the cursor (X1 to X4). */
+  readonly origin?: Origin | undefined;
 }
 
 /** R20: what happened inside a connection after its reconnect was judged. */

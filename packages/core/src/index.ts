@@ -41,6 +41,16 @@ export {
   planMigration,
   SessionMigrationGapError,
 } from './migration.ts';
+export type { IssuedIds, WrittenStream } from './origins/issued-ids.ts';
+export { hasIssued, speaksForAll } from './origins/issued-ids.ts';
+export type {
+  DeclaredEpoch,
+  JudgedOrigin,
+  Origin,
+  OtherIssuer,
+  OwnFinding,
+} from './origins/judge-origin.ts';
+export { asksForOrigin, judgeOrigin } from './origins/judge-origin.ts';
 export type { PrivateSlot } from './private-slot.ts';
 export { privateSlot } from './private-slot.ts';
 export { processWide } from './process-wide.ts';

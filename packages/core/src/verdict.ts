@@ -42,7 +42,8 @@ export type UnverifiableReason =
   | 'not_comparable'
   | 'no_epoch'
   | 'no_window'
-  | 'cursor_unknown_here'; // server side only: this instance never wrote that id
+  | 'cursor_unknown_here' // server side only: this instance never wrote that id
+  | 'cursor_issued_elsewhere'; // server side only: another instance, maybe of another log, wrote it too
 
 export type Reason = RefusedReason | ReoriginatedReason | ResumedReason | UnverifiableReason;
 

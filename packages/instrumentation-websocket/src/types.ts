@@ -7,6 +7,7 @@ import type {
   EventMode,
   LoadOptions,
   MetricsMode,
+  OriginIndex,
 } from '@sameriver/telemetry';
 
 /** Options of `WebSocketInstrumentation`; each may be left out. All times are milliseconds. */
@@ -39,6 +40,11 @@ export interface WebSocketInstrumentationConfig
   readonly events?: EventMode;
   /** How many of them one stream may tell. */
   readonly eventBudget?: EventBudget;
+  /**
+   * Server: what several instances tell each other about who issued which ids, so that one which
+   * never held a stream can say where its reader comes from. Default: each knows itself alone.
+   */
+  readonly originIndex?: OriginIndex;
   /** Where the load levels of this process begin. */
   readonly load?: LoadOptions;
   /** Mark the span of a re-originated reconnect as an error. Default false. */

@@ -25,6 +25,12 @@ export {
   ATTR_MCP_SESSION_ID,
   ATTR_MCP_STREAM,
 } from './names.ts';
+export type {
+  IssuedRecord,
+  KnownIssuer,
+  KnownIssuers,
+  OriginIndex,
+} from './origins/origin-index.ts';
 export type { Method, Original } from './patch.ts';
 export { hide, standBefore } from './patch.ts';
 export { countInstrumentationError } from './process-errors.ts';

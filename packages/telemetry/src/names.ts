@@ -16,6 +16,10 @@ export const ATTR_MISSED = 'event_stream.missed';
 export const ATTR_DUPLICATES = 'event_stream.duplicates';
 export const ATTR_DUPLICATES_AT_LEAST = 'event_stream.duplicates.at_least';
 export const ATTR_REPLAYED = 'event_stream.replayed';
+export const ATTR_ORIGIN_INSTANCE_ID = 'event_stream.origin.instance.id';
+export const ATTR_ORIGIN_EPOCH = 'event_stream.origin.epoch';
+export const ATTR_ORIGIN_CURSOR_NEWEST = 'event_stream.origin.cursor.newest';
+export const ATTR_ORIGIN_EVENTS_AFTER = 'event_stream.origin.events_after';
 export const ATTR_PREVIOUS_TRACE_ID = 'event_stream.previous.trace_id';
 export const ATTR_MIGRATION_FROM = 'event_stream.migration.from';
 export const ATTR_MIGRATION_TO = 'event_stream.migration.to';
@@ -92,6 +96,7 @@ export const REASON_VALUES = [
   'no_epoch',
   'no_window',
   'cursor_unknown_here',
+  'cursor_issued_elsewhere',
 ] as const;
 export type Reason = (typeof REASON_VALUES)[number];
 
@@ -148,5 +153,6 @@ export const INSTRUMENTATION_ERRORS_REASON_VALUES = [
   'observer',
   'telemetry',
   'config',
+  'origin_index',
 ] as const;
 export type InstrumentationErrorsReason = (typeof INSTRUMENTATION_ERRORS_REASON_VALUES)[number];

@@ -91,6 +91,7 @@ describe('closed unions', () => {
       no_epoch: true,
       no_window: true,
       cursor_unknown_here: true,
+      cursor_issued_elsewhere: true,
     };
     const classifications: Record<Classification, true> = {
       resumed: true,

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { Count, Migration, StreamConnection, StreamReport } from '@sameriver/core';
+import type { Count, Migration, Origin, StreamConnection, StreamReport } from '@sameriver/core';
 import { captured, epochCapture } from './capture.ts';
 import type { LoadReading } from './load-level.ts';
 import {
@@ -19,6 +19,10 @@ import {
   ATTR_MIGRATION_OUTCOME,
   ATTR_MIGRATION_TO,
   ATTR_MISSED,
+  ATTR_ORIGIN_CURSOR_NEWEST,
+  ATTR_ORIGIN_EPOCH,
+  ATTR_ORIGIN_EVENTS_AFTER,
+  ATTR_ORIGIN_INSTANCE_ID,
   ATTR_PROTOCOL_NAME,
   ATTR_REASON,
   ATTR_REPLAYED,
@@ -27,7 +31,7 @@ import {
   ATTR_ROLE,
 } from './names.ts';
 import { protocolName } from './protocol-names.ts';
-import type { CaptureOptions } from './types.ts';
+import type { Capture, CaptureOptions } from './types.ts';
 
 /** What is known when the span is created, and what a sampler may decide by. */
 export function connectionAttributes(connection: StreamConnection): Attributes {
@@ -55,7 +59,26 @@ export function reportAttributes(report: StreamReport, capture: CaptureOptions):
   setText(attributes, ATTR_CURSOR_REQUESTED, captured(report.requestedCursor, cursor));
   setText(attributes, ATTR_CURSOR_FIRST, captured(report.firstCursor, cursor));
   setText(attributes, ATTR_CURSOR_LAST, captured(report.lastCursor, cursor));
+  if (report.origin) Object.assign(attributes, originAttributes(report.origin, capture));
   return Object.assign(attributes, countAttributes(report));
+}
+
+function originAttributes(origin: Origin, capture: CaptureOptions): Attributes {
+  const { instance, epoch, newest, eventsAfter } = origin;
+  const attributes: Attributes = {
+    [ATTR_ORIGIN_INSTANCE_ID]: instance,
+    [ATTR_ORIGIN_EVENTS_AFTER]: eventsAfter,
+  };
+  setText(attributes, ATTR_ORIGIN_EPOCH, originEpoch(epoch, capture.epoch));
+  const last = newest === undefined ? undefined : String(newest);
+  setText(attributes, ATTR_ORIGIN_CURSOR_NEWEST, captured(last, capture.cursor ?? 'raw'));
+  return attributes;
+}
+
+/** An instance that hashes its epochs tells no more of them. */
+function originEpoch(epoch: Origin['epoch'], how: Capture = 'raw'): string | undefined {
+  if (how === 'off') return undefined;
+  return how === 'raw' ? (epoch?.text ?? epoch?.digest) : epoch?.digest;
 }
 
 export function migrationAttributes({ from, to, outcome }: Migration): Attributes {

@@ -10,16 +10,20 @@ import type {
 import { joinTimeline } from '@sameriver/core';
 import { createDeadlines } from './deadlines.ts';
 import { withFacets, withRequests } from './facets.ts';
+import type { OriginIndex } from './origins/origin-index.ts';
+import { OriginObserver } from './origins/origin-observer.ts';
 import type { ReplayControl, ReplayOptions } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
 import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
-import type { StreamRecorder } from './types.ts';
+import type { CaptureOptions, StreamRecorder } from './types.ts';
 
 /** What every instrumentation is configured by, whatever it taps. All times are milliseconds. */
 export interface TapOptions extends Omit<TimelineOptions, 'observer'> {
   readonly client?: boolean;
   readonly server?: boolean;
   readonly decisionTimeout?: number;
+  readonly capture?: CaptureOptions;
+  readonly originIndex?: OriginIndex;
   readonly ignoreRequest?: (request: AskedRequest, role: Role) => boolean;
   readonly reportHook?: (report: StreamReport, connection: StreamConnection) => void;
 }
@@ -42,7 +46,9 @@ export function startTaps(
   recorder: StreamRecorder,
 ): StopTap {
   const control = (config as ReplayOptions)[replayControl];
-  const observer = observed(observerOf(config, recorder), control?.observer);
+  const heard = observed(observerOf(config, recorder), control?.observer);
+  const origins = originsOf(config, recorder, heard);
+  const observer = origins ?? heard;
   const stops = ROLES.filter((role) => config[role] !== false).map((role) => {
     const { timeline, leave } = joinTimeline(role, { ...config, transport, observer });
     const fed = announced(withRequests(timeline), control?.opened);
@@ -54,7 +60,19 @@ export function startTaps(
   });
   return () => {
     for (const stop of stops) stop();
+    origins?.stop();
   };
+}
+
+/** Where no cursor may leave the process, none is told to an index either. */
+function originsOf(
+  { originIndex: index, capture = {}, server }: TapOptions,
+  recorder: StreamRecorder,
+  next: StreamObserver,
+): OriginObserver | undefined {
+  if (index === undefined || server === false || capture.cursor === 'off') return undefined;
+  const failed = (): void => recorder.instrumentationError('origin_index');
+  return new OriginObserver({ index, capture, now: () => performance.now(), failed }, next);
 }
 
 function hostOf(

@@ -13,7 +13,7 @@ const REFUSED: Space['refused'] = [
   'refusal_frame',
 ];
 
-/** Which verdicts each end can reach (R1 to R15, V1 to V9): the series that exist from the start. */
+/** Which verdicts each end can reach (R1 to R15, V1 to V9, X1 to X4): the series that exist from the start. */
 const SPACES: Readonly<Record<Role, Space>> = {
   client: {
     refused: REFUSED,
@@ -47,9 +47,21 @@ const SPACES: Readonly<Record<Role, Space>> = {
   },
   server: {
     refused: REFUSED,
-    reoriginated: ['window_exceeded', 'cursor_unknown', 'cursor_not_advanced', 'id_reused'],
+    reoriginated: [
+      'window_exceeded',
+      'cursor_unknown',
+      'cursor_not_advanced',
+      'id_reused',
+      'epoch_changed',
+    ],
     resumed: ['store_replayed', 'replay_observed'],
-    unverifiable: ['no_events', 'no_ids', 'cursor_unknown_here', 'no_window'],
+    unverifiable: [
+      'no_events',
+      'no_ids',
+      'cursor_unknown_here',
+      'no_window',
+      'cursor_issued_elsewhere',
+    ],
   },
 };
 

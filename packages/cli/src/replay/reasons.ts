@@ -44,6 +44,8 @@ const REASONS: Readonly<Record<Reason, string>> = {
   no_epoch: 'Nothing names the generation of the log; a higher id alone proves nothing.',
   no_window: 'Nothing states how far back the server can replay.',
   cursor_unknown_here: 'This instance has never written the cursor.',
+  cursor_issued_elsewhere:
+    'Another instance has written the cursor as well, and nothing says that they share a log.',
 };
 
 const ON_THE_SERVER: Readonly<Partial<Record<Reason, string>>> = {

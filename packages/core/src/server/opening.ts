@@ -18,6 +18,8 @@ export interface Opening {
 export interface Epoch {
   readonly token: string;
   readonly isSession: boolean;
+  /** Said by the log that answers, and no session. */
+  readonly isDeclared: boolean;
 }
 
 export function openingOf(facts: HeaderFacts, at: number): Opening {
@@ -32,8 +34,9 @@ export function epochOf(
 ): Epoch | undefined {
   const gen = subject.continuity?.get('gen');
   const declared = String(gen ?? '') || undefined;
-  const token = declared ?? readFirst(epochReceived, subject, separator) ?? claim.epoch;
-  return token === undefined
-    ? undefined
-    : { token, isSession: epochIsSession && gen === undefined };
+  const answered = declared ?? readFirst(epochReceived, subject, separator);
+  const token = answered ?? claim.epoch;
+  if (token === undefined) return undefined;
+  const isSession = epochIsSession && gen === undefined;
+  return { token, isSession, isDeclared: Boolean(answered) && !isSession };
 }

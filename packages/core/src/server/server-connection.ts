@@ -285,6 +285,8 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       firstCursor: this.#firstId,
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : this.#lastPosition,
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
+      written: this.#stream,
+      logEpoch: this.#epoch?.isDeclared ? this.#epoch.token : undefined,
       ...(move && judgeMove(move, evidence, verdict)),
     };
   }

@@ -1,4 +1,5 @@
 import type { StreamReport } from '../connection.ts';
+import type { WrittenStream } from '../origins/issued-ids.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { ContinuityMembers } from '../profile/place.ts';
 import type { Move } from '../timeline/logical-stream.ts';
@@ -18,7 +19,10 @@ export class ServerLane {
   events = 0;
   verdict: Verdict | undefined;
   epoch: string | undefined;
+  /** Said by the log itself. */
+  logEpoch: string | undefined;
   readonly log: WrittenLog;
+  readonly #stream: WrittenStream;
   readonly #follower: ReplayFollower;
   #cursor: string | undefined;
   #evidence: GatheringEvidence | undefined;
@@ -26,10 +30,11 @@ export class ServerLane {
   #lastId: string | undefined;
   #isLeft = false;
 
-  constructor(name: string | undefined, log: WrittenLog) {
+  constructor(name: string | undefined, stream: WrittenStream) {
     this.name = name;
-    this.log = log;
-    this.#follower = new ReplayFollower(log, false);
+    this.#stream = stream;
+    this.log = stream.log;
+    this.#follower = new ReplayFollower(stream.log, false);
   }
 
   /** A first connection without a position. */
@@ -134,6 +139,8 @@ export class ServerLane {
       firstCursor: this.#firstId,
       lastCursor: this.#lastId,
       replayed: this.isResumed ? this.#follower.replayed : undefined,
+      written: this.#stream,
+      logEpoch: this.logEpoch,
       ...(move && judgeMove(move, evidence, verdict)),
     };
   }

@@ -74,7 +74,7 @@ export class ServerLanes {
     const asked = { request: facts, responseHeaders: NO_HEADERS, status: undefined };
     const { cursor } = claimOf(profile, subjectOf(asked, []));
     this.stream = engine.streams.open(request, facts, cursor, profile);
-    this.#main = new ServerLane(undefined, this.stream.log);
+    this.#main = new ServerLane(undefined, this.stream);
     this.ordinal = this.stream.connections++;
     this.#lastContext = this.stream.lastContext;
     this.#departure = new Departure(this.stream, at, engine.reconnectWindow);
@@ -117,7 +117,10 @@ export class ServerLanes {
     const { cursor = this.#departure.cursor, epoch } = claimOf(profile, subject);
     this.#move = this.#departure.move(cursor, profile);
     const answered = readFirst(profile.epochReceived, subject, profile.separator);
-    this.#main.epoch = String(subject.continuity?.get('gen') ?? answered ?? '') || epoch;
+    const gen = subject.continuity?.get('gen');
+    const declared = String(gen ?? answered ?? '') || undefined;
+    this.#main.epoch = declared ?? epoch;
+    this.#main.logEpoch = profile.epochIsSession && gen === undefined ? undefined : declared;
     if (cursor === undefined || this.#main.events > 0) return;
     this.#main.resume(cursor, profile, subject.continuity);
   }
@@ -180,7 +183,7 @@ export class ServerLanes {
     const sent = named?.sent ?? this.#sent;
     const subject = sent === undefined ? frame : frame.with(withSent(frame, sent));
     const facts = readFrame(profile, subject, lane.epoch !== undefined);
-    if (facts.epoch !== undefined) lane.epoch = facts.epoch;
+    if (facts.epoch !== undefined) this.#declared(lane, facts.epoch);
     if (facts.reset) lane.refuse('refusal_frame');
     const items = itemsOf(profile, subject);
     if (!facts.isSignal && !facts.isControl && items.length === 0) {
@@ -222,6 +225,11 @@ export class ServerLanes {
     return lane.events === 0 || (mayAsk && !this.#hasAsked) ? 'open' : 'established';
   }
 
+  #declared(lane: ServerLane, epoch: string): void {
+    lane.epoch = epoch;
+    if (!this.#profile.epochIsSession) lane.logEpoch = epoch;
+  }
+
   #tell(lane: ServerLane, phase: 'open' | 'established' | 'timed_out' | 'ended'): void {
     if (lane.evaluate(phase)) this.#engine.observer.settled(this.#connection, this.#report(lane));
   }
@@ -255,8 +263,9 @@ export class ServerLanes {
     const found = this.#named.get(name);
     if (found !== undefined || this.#named.size >= MOST_NAMES) return found;
     const stream = this.#engine.streams.openNamed(this.stream, name);
-    const lane = new ServerLane(name, stream.log);
+    const lane = new ServerLane(name, stream);
     lane.epoch = this.#main.epoch;
+    lane.logEpoch = this.#main.logEpoch;
     const named = { lane, stream, sent: [...(this.#sent ?? [])] };
     this.#named.set(name, named);
     return named;

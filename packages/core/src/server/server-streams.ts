@@ -1,6 +1,7 @@
 import type { StreamRequest, Transport } from '../connection.ts';
 import type { HistoryMemory } from '../history-memory.ts';
 import { idTagOf } from '../id-tag.ts';
+import type { WrittenStream } from '../origins/issued-ids.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import { keyOf, keyTagOf, placeOf, sessionOf } from '../timeline/key.ts';
 import type { Handover } from '../timeline/logical-stream.ts';
@@ -9,9 +10,11 @@ import type { RequestFacts } from '../timeline/request-facts.ts';
 import { numberedBy, WrittenLog } from './written-log.ts';
 
 /** A logical stream as its server sees it: whoever reads it, one log is written to them. */
-export interface ServerStream {
+export interface ServerStream extends WrittenStream {
   /** Tag of the key under which it is found; 0 for an answer, which is found by its place. */
   readonly key: number;
+  /** The same, of an answer that of the GET which goes on with it. */
+  readonly tag: number;
   readonly log: WrittenLog;
   open: number;
   /** Not found any more by anybody; its log is given back with its last connection. */
@@ -157,17 +160,17 @@ export class ServerStreams {
     }
     if (shared) return shared;
     const isAnswer = facts.method !== 'GET' && cursor === undefined && !isNamed;
-    return isAnswer ? this.#newAnswer(placeTagOf(facts)) : this.#newShared(key);
+    return isAnswer ? this.#newAnswer(placeTagOf(facts), key) : this.#newShared(key);
   }
 
   #newShared(key: number): ServerStream {
-    const stream = this.#make(key);
+    const stream = this.#make(key, key);
     this.#byKey.set(key, stream);
     return stream;
   }
 
-  #newAnswer(place: number): ServerStream {
-    const stream = this.#make(0);
+  #newAnswer(place: number, tag: number): ServerStream {
+    const stream = this.#make(0, tag);
     const answers = this.#answers.get(place) ?? [];
     answers.unshift(stream);
     if (answers.length > ANSWERS_REMEMBERED) forget(answers.pop());
@@ -176,10 +179,11 @@ export class ServerStreams {
     return stream;
   }
 
-  #make(key: number): ServerStream {
+  #make(key: number, tag: number): ServerStream {
     const log = new WrittenLog(this.#memory);
     return {
       key,
+      tag,
       log,
       open: 0,
       isForgotten: false,

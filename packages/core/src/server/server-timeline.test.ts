@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamConnection, StreamReport } from '../connection.ts';
+import { idTagOf } from '../id-tag.ts';
 import type { TimelineOptions } from '../timeline/client-timeline.ts';
 import { createServerTimeline } from './server-timeline.ts';
 
@@ -346,4 +347,38 @@ it('tells the last position also where positions stand in the data', () => {
   expect(server.reports).toMatchObject([
     { requestedCursor: '11', firstCursor: '9', lastCursor: '9' },
   ]);
+});
+
+describe('what a report says of the log', () => {
+  const idsIn = ({ reports, ended }: Server, asTags = false): unknown =>
+    [...reports, ...ended].at(-1)?.written?.log.idsFrom(0, asTags);
+
+  it('is stretches of consecutive numbers, the latest eight, and tags of the other ids', () => {
+    const server = new Server();
+    const connection = server.open();
+    for (let stretch = 0; stretch < 10; stretch++) {
+      write(connection, ...range(100 * stretch + 1, 100 * stretch + 20));
+    }
+    write(connection, 'a', 'b');
+    connection.end('eof', 0);
+    const told = Array.from({ length: 8 }, (_, n) => [100 * n + 201, 100 * n + 220]);
+    expect(idsIn(server)).toEqual({ runs: told, tags: [idTagOf('a'), idTagOf('b')] });
+  });
+
+  it('is the tags of the latest 64 ids where numbers are not to be told', () => {
+    const server = new Server();
+    const connection = server.open();
+    write(connection, ...range(1, 100));
+    connection.end('eof', 0);
+    expect(idsIn(server, true)).toEqual({ runs: [], tags: range(37, 100).map(idTagOf) });
+  });
+
+  it.each([
+    ['the answer declares', { answer: { 'stream-continuity': 'gen="g"' } }, 'g'],
+    ['nobody declares', {}, undefined],
+  ])('is under the epoch that %s', (_, given, epoch) => {
+    const server = new Server();
+    write(server.resume('1', given), '2');
+    expect(server.reports.map(({ logEpoch }) => logEpoch)).toEqual([epoch]);
+  });
 });

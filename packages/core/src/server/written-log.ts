@@ -1,4 +1,5 @@
 import type { HistoryShare } from '../history-memory.ts';
+import type { IssuedIds } from '../origins/issued-ids.ts';
 
 const START = 8;
 const MAX_RUNS = 64;
@@ -9,6 +10,9 @@ const WORDS = 2;
 /** Tags have 31 bits; the one above them marks an event that may not follow the entry before it. */
 const SEAM = 0x8000_0000;
 const TAG = 0x7fff_ffff;
+/** What others are told of a log: enough for a reader who comes back soon, in a kilobyte. */
+const RUNS_TOLD = 8;
+const TAGS_TOLD = 64;
 
 /** A stretch of consecutive integer ids, written one after the other. */
 interface Run {
@@ -161,6 +165,26 @@ export class WrittenLog {
     return this.#socketFrom >= 0 && index >= this.#socketFrom && index <= this.#socketTo;
   }
 
+  /**
+   * What was entered from the entry `from` on, as far as it is remembered.
+   *
+   * @param asTags Numbers too are told by their tags.
+   */
+  idsFrom(from: number, asTags: boolean): IssuedIds {
+    const current = { first: this.#runFirst, index: this.#runIndex, length: this.#runLength };
+    const runs = asTags ? [] : [...(this.#runs ?? []), current];
+    const told = runs
+      .map((run) => cutBefore(run, from))
+      .filter(({ length }) => length > 1)
+      .slice(-RUNS_TOLD);
+    const tags: number[] = [];
+    for (let index = Math.max(from, this.length - TAGS_TOLD); index < this.length; index++) {
+      const isTold = told.some((run) => index >= run.index && index < run.index + run.length);
+      if (!isTold && this.#remembers(index)) tags.push(this.#tagAt(this.#at(index)));
+    }
+    return { runs: told.map(({ first, length }) => [first, first + length - 1]), tags };
+  }
+
   /** Forgets the tags and gives their memory back. */
   release(): void {
     if (this.#capacity > 0) this.#giveBack(this.#words, this.#base, this.#capacity);
@@ -219,6 +243,11 @@ export class WrittenLog {
   #giveBack(words: Uint32Array, base: number, capacity: number): void {
     this.#memory.pool.giveBack({ words, base }, WORDS * capacity);
   }
+}
+
+function cutBefore({ first, index, length }: Run, from: number): Run {
+  const cut = Math.max(0, from - index);
+  return { first: first + cut, index: index + cut, length: length - cut };
 }
 
 const EMPTY: Uint32Array = new Uint32Array(0);

@@ -21,6 +21,7 @@ export const OBJECT_ONLY = [
   'ignoreRequest',
   'reportHook',
   'decodeBinary',
+  'originIndex',
 ] as const;
 
 type DataKey = Exclude<keyof WebSocketInstrumentationConfig, (typeof OBJECT_ONLY)[number]>;
