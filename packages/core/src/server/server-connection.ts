@@ -209,9 +209,8 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
     const { data } = scanner;
     const sse = { id, event: scanner.eventName || 'message', data };
     const frame = new Frame(this.#subject ?? {}, new JsonMessage(data ?? ''), sse);
-    const facts = readFrame(this.#profile, frame);
-    if (facts.isSignal || facts.isControl) return;
-    const { position } = facts;
+    const { isSignal, isControl, position } = readFrame(this.#profile, frame);
+    if (isSignal || isControl) return;
     if (position !== undefined) this.#lastPosition = position;
     const tag = position === undefined ? 0 : position === id ? scanner.idTag : idTagOf(position);
     const engine = { identity: this.#engine.hashesPayloads ? 'payload' : 'id' } as const;
@@ -270,7 +269,6 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
   #report(): StreamReport {
     const evidence = this.#evidence;
     const verdict = this.#verdict;
-    const move = this.#opening?.move;
     return {
       stream: undefined,
       verdict,
@@ -287,7 +285,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
       written: this.#stream,
       logEpoch: this.#epoch?.isDeclared ? this.#epoch.token : undefined,
-      ...(move && judgeMove(move, evidence, verdict)),
+      ...(this.#opening?.move && judgeMove(this.#opening.move, evidence, verdict)),
     };
   }
 
