@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { parseDictionary } from 'structured-headers';
 import { describe, expect, it } from 'vitest';
 import type { StreamReport } from './connection.ts';
 import { createClientTimeline } from './timeline/client-timeline.ts';
@@ -124,6 +126,24 @@ describe('the twin of Stream-Continuity in the first frame of a body, where a pr
       verdict: 'unverifiable',
       events: 1,
     });
+  });
+
+  it('proves nothing unless it names the cursor, whatever is said', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('status=resumed', 'gen="g"', `from="${CURSOR}"`, 'from="4117"', 'dense'),
+      fc.constantFrom(`received="${CURSOR}"`, 'window=200', 'oldest="1"', 'newest="9000"', '"'),
+      fc.string({ maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, '')),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const field = pieces.join(', ');
+        if (judge([comment(field) + NEXT]).verdict !== 'resumed') return;
+        const members = parseDictionary(field);
+        const named = members.get('received')?.[0] ?? members.get('from')?.[0];
+        expect(named).toBe(CURSOR);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('is refuted by the first event as the header is', () => {

@@ -118,12 +118,11 @@ function guarded<R>(recorder: StreamRecorder, act: () => R): R | undefined {
  */
 function beforeResponse(connection: StreamConnection, tell: (header: HeaderLookup) => void): void {
   const response = connection.response;
-  let isTold = false;
+  // Let go once told, and the request with it: a stream may stay open for days.
+  let pending: typeof tell | undefined = tell;
   connection.response = (status, header) => {
-    if (!isTold) {
-      isTold = true;
-      tell(header);
-    }
+    pending?.(header);
+    pending = undefined;
     return response.call(connection, status, header);
   };
 }

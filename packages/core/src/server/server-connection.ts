@@ -193,6 +193,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       scanner.setKeep(this.#profile.readsEvents);
       if (isTwin(scanner)) return; // stamped by us, and no event of the application
       this.opensWith?.(scanner.eventName, scanner.data);
+      this.opensWith = undefined;
     }
     if (this.#profile.readsEvents) {
       this.#readEvent(scanner);
@@ -206,9 +207,8 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
 
   #readEvent(scanner: SseScanner): void {
     const id = scanner.hasId ? scanner.lastEventId : undefined;
-    const { data } = scanner;
-    const sse = { id, event: scanner.eventName || 'message', data };
-    const frame = new Frame(this.#subject ?? {}, new JsonMessage(data ?? ''), sse);
+    const sse = { id, event: scanner.eventName || 'message', data: scanner.data };
+    const frame = new Frame(this.#subject ?? {}, new JsonMessage(sse.data ?? ''), sse);
     const { isSignal, isControl, position } = readFrame(this.#profile, frame);
     if (isSignal || isControl) return;
     if (position !== undefined) this.#lastPosition = position;
@@ -291,6 +291,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
 
   #begin(first: number | undefined): SseScanner {
     this.#mayOpenWithTwin = mayBeginTwin(first);
+    if (!this.#mayOpenWithTwin) this.opensWith = undefined;
     const payload = this.#engine.hashesPayloads ? 'hash' : 'none';
     const keep = this.#mayOpenWithTwin || this.#profile.readsEvents;
     this.#scanner = new SseScanner(this, { payload, keep });

@@ -209,6 +209,7 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** @param first Code of the first byte; of text, asking for it at every event would flatten each. */
   #begin(first: number | undefined): SseScanner {
     this.#mayOpenWithTwin = mayBeginTwin(first);
+    if (!this.#mayOpenWithTwin) this.opensWith = undefined;
     this.#scanner = new SseScanner(this, {
       payload: this.#engine.identity === 'id' ? 'none' : 'hash',
       keep: this.#mayOpenWithTwin || this.#inquiry?.isTextual === true,
