@@ -31,8 +31,9 @@ const FILE = `\`\`\`json
 }
 \`\`\`
 
-What a profile says is described in [spec/profiles.md](spec/profiles.md). Three options are functions,
-and so are for the object alone: \`streamKey\`, \`ignoreRequest\`, \`reportHook\`.
+What a profile says is described in [spec/profiles.md](spec/profiles.md). Some options are functions,
+and so are for the object alone: \`streamKey\`, \`ignoreRequest\`, \`reportHook\`, and \`originIndex\`, the index that
+several instances share ([origins](origins.md)).
 `;
 
 const STANDARD = `## Standard variables

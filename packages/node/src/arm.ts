@@ -25,6 +25,7 @@ export function arm(): void {
     const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
     const sdk = (readSwitch('SAMERIVER_SDK', env, problems) ?? 'auto') as SdkMode;
     readSwitch('SAMERIVER_METRICS_PORT', env, problems);
+    readSwitch('SAMERIVER_ORIGIN_REDIS', env, problems);
     const state = processState();
     if (disabled === true || state.armed) return;
     state.armed = true;

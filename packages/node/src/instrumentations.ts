@@ -11,6 +11,7 @@ import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
 import { exposeMetrics } from './expose-metrics.ts';
 import { isDisabled, processState } from './process-state.ts';
+import { shareOrigins } from './share-origins.ts';
 
 const OURS = ['sse', 'websocket', 'mcp'] as const;
 
@@ -43,6 +44,7 @@ export function getInstrumentations(
   const problems: string[] = [];
   const disabled = readSwitch('SAMERIVER_DISABLED', env, problems);
   readSwitch('SAMERIVER_METRICS_PORT', env, problems);
+  readSwitch('SAMERIVER_ORIGIN_REDIS', env, problems);
   if (disabled === true || OURS.every((name) => isDisabled(name, env))) return [];
   const state = processState();
   if (state.begun) {
@@ -66,7 +68,9 @@ export function getInstrumentations(
 export function createInstrumentations(config: WebSocketInstrumentationConfig): Instrumentation[] {
   exposeMetrics(config.metrics);
   // One configuration for both, so that they share their timelines: a stream may move (M1).
-  const sound = soundConfig(config);
+  const { metrics } = config;
+  const failed = (): void => countInstrumentationError('config', metrics);
+  const sound = shareOrigins(soundConfig(config), failed);
   return OURS.filter((name) => !isDisabled(name, process.env)).map((name) => MAKE[name](sound));
 }
 

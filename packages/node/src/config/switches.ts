@@ -51,6 +51,16 @@ export const SWITCHES: readonly Switch[] = [
     text: 'where that port is listened on; in a container usually 0.0.0.0',
   },
   {
+    env: 'SAMERIVER_ORIGIN_REDIS',
+    check: {
+      expected: 'a URL such as redis://host:6379',
+      accepts: (value) => typeof value === 'string' && /^rediss?:\/\/./.test(value),
+      parse: (text) => text,
+    },
+    standard: 'none',
+    text: 'the Redis through which instances tell each other who issued which ids ([origins](origins.md))',
+  },
+  {
     env: 'SAMERIVER_CONFIG_FILE',
     check: { expected: 'a path', accepts: () => true, parse: (text) => text },
     standard: '`sameriver.json` in the working directory, if there is one',
