@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const FIXTURE = fileURLToPath(new URL('fixtures/instance.mjs', import.meta.url));
 
 /** Directories from which one client of Redis each can be loaded. */
-export const CLIENTS = {
+const CLIENTS = {
   redis: fileURLToPath(new URL('../../packages/guard', import.meta.url)),
   ioredis: fileURLToPath(new URL('..', import.meta.url)),
   none: fileURLToPath(new URL('../../packages/core', import.meta.url)),
