@@ -95,6 +95,42 @@ const PAIRS = Object.keys(CLIENTS).flatMap((client) =>
   Object.keys(SDKS).map((server) => [client, server] as const),
 );
 
+describe('a resumption token', () => {
+  // A server of 1.x answers 409 for as long as the stream that was polled is open.
+  it('continues the call that it was given for, once for each end', async () => {
+    const open = SDKS['SDK 2.x'];
+    if (open === undefined) throw new TypeError('no server');
+    const running = await startSdkServer(open, {
+      eventStore: new MemoryEventStore(100),
+      retryInterval: 1,
+    });
+    closing.push(() => running.close());
+    const tokens: string[] = [];
+    const client = new ClientOne({ name: 'c', version: '1' });
+    closing.push(() => client.close());
+    await client.connect(new TransportOne(new URL(running.url)) as never);
+    const call = { name: 'count', arguments: {} };
+    await client.callTool(call, undefined, {
+      onresumptiontoken: (token) => void tokens.push(token),
+    });
+    const [first = ''] = tokens;
+    const before = spans('sse connect').length;
+    const again = await client.callTool(call, undefined, { resumptionToken: first });
+    expect(again.content).toEqual([{ type: 'text', text: 'counted' }]);
+    const asked = (span: string) => (): readonly unknown[] =>
+      spans(span).filter(({ attributes }) => {
+        return attributes['event_stream.cursor.requested'] === first;
+      });
+    for (const span of ['sse connect', 'sse accept']) {
+      await expect.poll(asked(span), { timeout: 20_000 }).toHaveLength(1);
+      expect(asked(span)()[0]).toMatchObject({
+        attributes: { 'event_stream.mcp.stream': 'continued' },
+      });
+    }
+    expect(spans('sse connect').length).toBeGreaterThan(before);
+  });
+});
+
 describe('a POST over HTTP/2', () => {
   it('is named by its message too', async () => {
     const server = http2.createServer((request, response) => {
