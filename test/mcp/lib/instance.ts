@@ -17,6 +17,10 @@ export interface InstanceOptions {
   readonly adopts?: boolean;
   /** Its event store says how it continues. */
   readonly proves: boolean;
+  /** Through which it tells others what it issued. */
+  readonly redis?: string;
+  /** How it is called there. */
+  readonly name?: string;
 }
 
 export type Judged = Verdict & { readonly missed: number | 'unknown' };
@@ -33,10 +37,19 @@ export class Instance {
     });
   }
 
-  static async start({ start = 0, window = 1000, adopts = false, ...rest }: InstanceOptions) {
+  static async start({
+    start = 0,
+    window = 1000,
+    adopts = false,
+    name = 'unnamed',
+    ...rest
+  }: InstanceOptions) {
     const options = JSON.stringify({ start, window, adopts, ...rest });
     // The published build, as a deployment runs it.
-    const child = fork(FIXTURE, [options], { execArgv: [] });
+    const child = fork(FIXTURE, [options], {
+      execArgv: [],
+      env: { ...process.env, OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${name}` },
+    });
     const instance = new Instance(child);
     await instance.#hears('ready');
     return instance;
