@@ -34,6 +34,44 @@ describe('capture', () => {
   });
 });
 
+describe('where a cursor was issued', () => {
+  const epoch = { digest: '0ba896169af5b24d', text: 'log-a' };
+  const origin = { instance: 'a', epoch, newest: 4_140, eventsAfter: 22 };
+  const fromOrigin = (...given: Parameters<typeof reportAttributes>): unknown =>
+    Object.entries(reportAttributes(...given)).filter(([name]) => name.includes('.origin.'));
+
+  test('X6: is told by instance, epoch, newest id and how many follow it', () => {
+    expect(fromOrigin(report({ origin }), {})).toEqual([
+      ['event_stream.origin.instance.id', 'a'],
+      ['event_stream.origin.events_after', 22],
+      ['event_stream.origin.epoch', 'log-a'],
+      ['event_stream.origin.cursor.newest', '4140'],
+    ]);
+  });
+
+  test.each([
+    ['hash', '0ba896169af5b24d', captured('4140', 'hash')],
+    ['off', undefined, undefined],
+  ] as const)('is told with cursors and epochs captured %s', (how, told, newest) => {
+    expect(fromOrigin(report({ origin }), { cursor: how, epoch: how })).toEqual(
+      [
+        ['event_stream.origin.instance.id', 'a'],
+        ['event_stream.origin.events_after', 22],
+        ['event_stream.origin.epoch', told],
+        ['event_stream.origin.cursor.newest', newest],
+      ].filter(([, value]) => value !== undefined),
+    );
+  });
+
+  test('is told without what nobody knows', () => {
+    const unknown = { ...origin, epoch: undefined, newest: undefined, eventsAfter: 0 };
+    expect(fromOrigin(report({ origin: unknown }), {})).toEqual([
+      ['event_stream.origin.instance.id', 'a'],
+      ['event_stream.origin.events_after', 0],
+    ]);
+  });
+});
+
 describe('disconnect reason', () => {
   test.each([
     ['eof', 'eof'],
