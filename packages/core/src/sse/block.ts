@@ -96,6 +96,19 @@ export class SseBlock {
     return this.#dataLength !== NO_DATA;
   }
 
+  /** Nothing of the next block has come. */
+  protected get isBetween(): boolean {
+    return !this.hasData && !this.#otherLines && !this.#id.pending;
+  }
+
+  protected forgetId(): void {
+    this.#id.forget();
+  }
+
+  protected restoreId(value: number): void {
+    this.#id.restore(value);
+  }
+
   protected get keepsText(): boolean {
     return this.#kept !== undefined;
   }
@@ -103,8 +116,7 @@ export class SseBlock {
   /** Keeps text, or not, from the next block on, which is this one while nothing of it has come. */
   protected keepNext(keep: boolean, atLineStart: boolean): void {
     this.#keepNext = keep;
-    const begun = this.hasData || this.#otherLines || this.#id.pending;
-    if (atLineStart && !begun) this.#switchKeeping();
+    if (atLineStart && this.isBetween) this.#switchKeeping();
   }
 
   /** Takes bytes[from..to) of a data line: all of its value, or the next part. */

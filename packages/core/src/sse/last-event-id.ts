@@ -5,6 +5,7 @@ import { decodeUtf8 } from './utf8.ts';
 // Longest id that is kept, in bytes; longer ones are treated as if they had not been sent.
 const ID_LIMIT: number = 4096;
 const NO_ID = -1;
+const SOME_ID = 1; // of a number, which tells its length itself
 const NO_NUMBER = -1; // as `digitsValue` has it
 const STORED = -1;
 const NOTHING = new Uint8Array(0);
@@ -111,7 +112,22 @@ export class LastEventId {
 
   /** In bytes. */
   get length(): number {
+    if (this.#number !== NO_NUMBER) return String(this.#number).length;
     return Math.max(this.#length, 0);
+  }
+
+  /** Between two blocks: as if there had been no id. */
+  forget(): void {
+    this.#number = NO_NUMBER;
+    this.#length = NO_ID;
+    this.#at = STORED;
+  }
+
+  /** Between two blocks: makes an id that `number` told the cursor again. */
+  restore(value: number): void {
+    this.#number = value;
+    this.#length = SOME_ID;
+    this.#at = STORED;
   }
 
   /** An integer below 2^31 that is equal for equal ids; 0 only while there has been no id. */

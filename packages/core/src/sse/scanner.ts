@@ -28,7 +28,7 @@ const COMMENT_LIMIT = 2048; // UTF-16 units
  * scanner in the middle of a chunk: give the scanner up then.
  */
 export class SseScanner extends SseBlock {
-  readonly #sink: SseSink;
+  #sink: SseSink;
   #state: number = AT_STREAM_START;
   #cut: CutLine | undefined = undefined;
   // Where the next CR and LF of this chunk are; below the place asked for: not looked up yet. Without
@@ -68,6 +68,30 @@ export class SseScanner extends SseBlock {
     this.#cut = undefined;
     this.drop();
     this.clearBlock();
+  }
+
+  /** Between two blocks, where `idNumber` is all there is to keep: another stream may be read. */
+  get isIdle(): boolean {
+    return this.#state === AT_START && this.isBetween && this.idNumber >= 0 && !this.keepsText;
+  }
+
+  /** New or idle: reads a stream from its first byte on. */
+  begin(sink: SseSink): void {
+    this.#sink = sink;
+    this.#state = AT_STREAM_START;
+    this.#awaitsComment = sink.comment !== undefined;
+    this.forgetId();
+  }
+
+  /**
+   * New or idle: reads on in a stream where `isIdle` held, without its `retry` and its comments.
+   * @param idNumber as it was then.
+   */
+  resume(sink: SseSink, idNumber: number): void {
+    this.#sink = sink;
+    this.#state = AT_START;
+    this.#awaitsComment = false;
+    this.restoreId(idNumber);
   }
 
   /** Keeps text, or not, from the next block on; called by a sink, from the next event on. */

@@ -8,13 +8,15 @@ import type {
   Transport,
 } from '../connection.ts';
 import { isTwin, mayBeginTwin, readTwinComment, readTwinEvent } from '../continuity-twin.ts';
-import { SseScanner } from '../sse/scanner.ts';
+import type { SseScanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
 import type { Engine } from './engine.ts';
 import { Inquiry } from './inquiry.ts';
 import type { OpenConnection } from './logical-stream.ts';
 import { passBy } from './pass-by.ts';
 import type { Standing } from './standing.ts';
+
+const NO_ID = -1;
 
 /** One connection of a client: from its request to its verdict and its end. */
 export class ClientConnection implements StreamConnection, OpenConnection, SseSink {
@@ -26,7 +28,9 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** Let go once nothing asks any more: a stream may stay open for days. */
   #inquiry: Inquiry | undefined;
   #scanner: SseScanner | undefined;
-  #lastNumber = -1;
+  /** Last id when the scanner was given back. */
+  #idNumber = NO_ID;
+  #lastNumber = NO_ID;
   #sawId = false;
   #over = false;
   /** Until its first event is there. */
@@ -79,7 +83,8 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** The last id received here, where it can be told; empty when the server cleared it. */
   get cursor(): string | undefined {
     const { lastId } = this.#standing.main;
-    return lastId ?? (this.#sawId ? this.#scanner?.lastEventId : undefined);
+    if (lastId !== undefined || !this.#sawId) return lastId;
+    return this.#scanner?.lastEventId ?? String(this.#idNumber);
   }
 
   redirect(request: StreamRequest): void {
@@ -94,11 +99,17 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   push(bytes: Uint8Array): void {
-    (this.#scanner ?? this.#begin(bytes[0])).push(bytes);
+    if (bytes.length === 0) return; // tells nothing, not even how the body begins
+    const scanner = this.#scanner ?? this.#scan(bytes[0]);
+    scanner.push(bytes);
+    if (scanner.isIdle) this.#giveBack(scanner);
   }
 
   pushString(text: string): void {
-    (this.#scanner ?? this.#begin(text.charCodeAt(0))).pushString(text);
+    if (text === '') return;
+    const scanner = this.#scanner ?? this.#scan(text.charCodeAt(0));
+    scanner.pushString(text);
+    if (scanner.isIdle) this.#giveBack(scanner);
   }
 
   get reads(): MessageUse {
@@ -207,14 +218,23 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   }
 
   /** @param first Code of the first byte; of text, asking for it at every event would flatten each. */
-  #begin(first: number | undefined): SseScanner {
-    this.#mayOpenWithTwin = mayBeginTwin(first);
-    if (!this.#mayOpenWithTwin) this.opensWith = undefined;
-    this.#scanner = new SseScanner(this, {
-      payload: this.#engine.identity === 'id' ? 'none' : 'hash',
-      keep: this.#mayOpenWithTwin || this.#inquiry?.isTextual === true,
-    });
+  #scan(first: number | undefined): SseScanner {
+    const { scanners } = this.#engine;
+    if (this.#idNumber !== NO_ID) this.#scanner = scanners.resume(this, this.#idNumber);
+    else {
+      this.#scanner = scanners.begin(this);
+      this.#mayOpenWithTwin = mayBeginTwin(first);
+      if (!this.#mayOpenWithTwin) this.opensWith = undefined;
+    }
+    const keep = this.#mayOpenWithTwin || this.#inquiry?.isTextual === true;
+    if (keep) this.#scanner.setKeep(true);
     return this.#scanner;
+  }
+
+  #giveBack(scanner: SseScanner): void {
+    this.#idNumber = scanner.idNumber;
+    this.#scanner = undefined;
+    this.#engine.scanners.giveBack(scanner);
   }
 
   /** Text is kept only as long as something looks into it, and the inquiry as long as it asks. */

@@ -4,6 +4,7 @@ import type { BinaryDecoder } from '../messages.ts';
 import { candidatesFor, signsMet } from '../profile/candidates.ts';
 import { parsePlace } from '../profile/place.ts';
 import type { Profile } from '../profile/profile.ts';
+import { SpareScanner } from '../sse/spare-scanner.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { Engine, Identity } from './engine.ts';
 import { subjectOf } from './facts.ts';
@@ -48,6 +49,7 @@ function createEngine(options: TimelineOptions): Engine {
   return {
     ...profilesOf(options.profiles),
     history,
+    scanners: new SpareScanner({ payload: identity === 'id' ? 'none' : 'hash' }),
     identity: typeof identity === 'string' ? identity : 'payload',
     identityKeys: typeof identity === 'string' ? [] : identity.map(parsePlace),
     streamKey: options.streamKey,

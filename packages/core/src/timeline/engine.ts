@@ -3,6 +3,7 @@ import type { HistoryMemory } from '../history-memory.ts';
 import type { BinaryDecoder } from '../messages.ts';
 import type { CompiledProfile } from '../profile/compile.ts';
 import type { Place } from '../profile/place.ts';
+import type { SpareScanner } from '../sse/spare-scanner.ts';
 import type { StreamRegistry } from './registry.ts';
 
 /**
@@ -29,4 +30,5 @@ export interface Engine {
   readonly observer: StreamObserver;
   readonly decodeBinary: BinaryDecoder | undefined;
   readonly history: HistoryMemory;
+  readonly scanners: SpareScanner;
 }
