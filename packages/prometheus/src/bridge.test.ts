@@ -5,6 +5,7 @@ import * as successor from '@prometheus-io/client';
 import * as promClient from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { METRICS } from '../../telemetry/src/metric-definitions.ts';
+import { watchReplayWindow } from '../../telemetry/src/process-windows.ts';
 import type { Telemetry, TelemetryOptions } from '../../telemetry/test/harness.ts';
 import {
   connection,
@@ -50,7 +51,7 @@ function live(t: Telemetry): void {
   t.recorder.opened(moved, { context: ROOT_CONTEXT });
   t.recorder.settled(moved, report({ verdict: REORIGINATED, migration }));
   t.recorder.instrumentationError('decoder');
-  t.recorder.replayWindow(() => ({ usage: 190, limit: 200 }));
+  undo.push(watchReplayWindow(() => ({ usage: 190, limit: 200 })));
 }
 
 /** Samples of a page: name and sorted labels to value, without what only OpenTelemetry adds. */
@@ -158,8 +159,8 @@ describe.each(LIBRARIES)('%s', (_, library) => {
 
   test('a window that is gone is absent, not 0', async () => {
     const registry = new library.Registry();
-    const t = bridged(registry);
-    const withdraw = t.recorder.replayWindow(() => ({ usage: 190, limit: 200 }));
+    bridged(registry).recorder.instrumentationError('decoder');
+    const withdraw = watchReplayWindow(() => ({ usage: 190, limit: 200 }));
     const usage = 'event_stream_server_replay_window_usage{event_stream_protocol_name="sse"} 190';
     expect(await registry.metrics()).toContain(usage);
     withdraw();

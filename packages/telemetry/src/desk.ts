@@ -8,8 +8,6 @@ import { ROLE_VALUES } from './names.ts';
 import type { Outlets } from './outlets.ts';
 import { createOutlets } from './outlets.ts';
 import { createProtocolLabels } from './protocol-names.ts';
-import type { ReplayWindows } from './replay-windows.ts';
-import { createReplayWindows } from './replay-windows.ts';
 import type { StreamBook } from './stream-book.ts';
 import { createStreamBook, openStreams } from './stream-book.ts';
 import type { Tally } from './tally.ts';
@@ -27,7 +25,6 @@ export interface Desk extends Traces {
   readonly tally: Tally;
   readonly book: StreamBook;
   readonly counter: EventCounter;
-  readonly windows: ReplayWindows;
   readonly probe: LoadProbe;
   readonly teller: Teller;
   readonly tracers: TracerBinding;
@@ -60,13 +57,11 @@ export function createDesk(options: RecorderOptions): Desk {
   const counter = createEventCounter(tally, traces.tallyFor, labelOf, () => probe.read().level);
   const { roles = ROLE_VALUES, transport = 'sse' } = options;
   for (const role of roles) counter.expect(role, transport);
-  const windows = createReplayWindows(tally, labelOf);
   const tracers = createTracerBinding(options);
 
   function refresh(): void {
     try {
       counter.countAll(book.open);
-      windows.refresh();
     } catch {
       failed();
     }
@@ -77,7 +72,6 @@ export function createDesk(options: RecorderOptions): Desk {
     ...traces,
     book,
     counter,
-    windows,
     probe,
     teller: createTeller(options.events ?? 'log', now, options.eventBudget, failed),
     tracers,

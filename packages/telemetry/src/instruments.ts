@@ -4,6 +4,7 @@ import { meterSink } from './meter-sink.ts';
 import type { MetricDefinition } from './metric-definitions.ts';
 import { METRICS } from './metric-definitions.ts';
 import type { Exemplar, MetricSeries, MetricSink } from './metric-sink.ts';
+import { replayWindowSeries } from './replay-windows.ts';
 import type { SeriesTable, Tally } from './tally.ts';
 import { labelled } from './tally.ts';
 
@@ -76,11 +77,13 @@ function collect(
   sources: ReadonlySet<MetricSource>,
 ): Map<MetricDefinition, Iterable<MetricSeries>> {
   for (const source of sources) source.refresh();
+  // Of the process and of no source: two sources would add one window up to two.
+  const windows = replayWindowSeries(() => [...sources][0]?.failed());
   const found = new Map<MetricDefinition, Iterable<MetricSeries>>();
   for (const metric of METRICS) {
     if (metric.instrument === 'histogram') continue;
     const tables = [...sources].flatMap(({ tally }) => tally.tables.get(metric.name) ?? []);
-    found.set(metric, summed(tables));
+    found.set(metric, windows.get(metric.name) ?? summed(tables));
   }
   return found;
 }

@@ -15,6 +15,7 @@ import {
   telemetry,
   UNVERIFIABLE,
 } from '../test/harness.ts';
+import { tellReplayWindow, toldWindows, watchReplayWindow } from './process-windows.ts';
 import { createRecorder } from './recorder.ts';
 import { possibleVerdicts } from './verdict-space.ts';
 
@@ -351,13 +352,25 @@ describe('durations', () => {
 });
 
 describe('replay windows', () => {
+  const usage = 'event_stream.server.replay_window.usage';
+  const limit = 'event_stream.server.replay_window.limit';
+  const withdrawn: Array<() => void> = [];
+  const watch = (...given: Parameters<typeof watchReplayWindow>): (() => void) => {
+    const withdraw = watchReplayWindow(...given);
+    withdrawn.push(withdraw);
+    return withdraw;
+  };
+
+  afterEach(() => {
+    for (const withdraw of withdrawn.splice(0)) withdraw();
+    toldWindows.clear();
+  });
+
   test('the fullest one of each protocol is reported until it is withdrawn', async () => {
     const t = telemetry();
-    const usage = 'event_stream.server.replay_window.usage';
-    const limit = 'event_stream.server.replay_window.limit';
-    t.recorder.replayWindow(() => ({ usage: 50, limit: 1_000 }));
-    const withdraw = t.recorder.replayWindow(() => ({ usage: 40, limit: 50 }));
-    t.recorder.replayWindow(() => undefined);
+    watch(() => ({ usage: 50, limit: 1_000 }));
+    const withdraw = watch(() => ({ usage: 40, limit: 50 }));
+    watch(() => undefined);
     expect(await moved(t.reader, usage)).toEqual({ '': 40 });
     expect(await moved(t.reader, limit)).toEqual({ '': 50 });
     withdraw();
@@ -365,14 +378,35 @@ describe('replay windows', () => {
     expect(await moved(t.reader, limit)).toEqual({ '': 1_000 });
   });
 
-  test('one that throws is a counted error of ours, and the other metrics are collected', async () => {
+  test('two instrumentations of one process tell one window once', async () => {
+    const t = telemetry();
+    const other = createRecorder({ name: 'other', loadSource: t.load });
+    other.setMeterProvider(t.meters);
+    watch(() => ({ usage: 45, limit: 50 }));
+    expect(await moved(t.reader, usage)).toEqual({ '': 45 });
+    expect(await moved(t.reader, limit)).toEqual({ '': 50 });
+    other.disable();
+  });
+
+  test('one that throws is a counted error of ours, and the rest is collected', async () => {
     const t = telemetry();
     t.recorder.settled(open(t), report());
-    t.recorder.replayWindow(() => {
+    watch(() => {
       throw new Error('the store is closed');
     });
+    watch(() => ({ usage: 40, limit: 50 }));
+    expect(await moved(t.reader, usage)).toEqual({ '': 40 });
     expect(await moved(t.reader, 'event_stream.client.connection.active')).toEqual({ '': 1 });
     expect(await moved(t.reader, 'event_stream.instrumentation.errors')).not.toEqual({});
+  });
+
+  test('what an answer said of its log stands until the next, and gives way to a log that is watched', async () => {
+    const t = telemetry();
+    tellReplayWindow('sse', { usage: 30, limit: 50 });
+    tellReplayWindow('sse', { usage: 20, limit: 50 });
+    expect(await moved(t.reader, usage)).toEqual({ '': 20 });
+    watch(() => ({ usage: 10, limit: 50 }));
+    expect(await moved(t.reader, usage)).toEqual({ '': 10 });
   });
 });
 

@@ -4,7 +4,18 @@ import type { ReplayWindow } from './types.ts';
 type ReadWindow = () => ReplayWindow | undefined;
 
 /** Of the process: an application tells of its log once, whatever instrumentations there are. */
-export const processWindows: Set<ReadWindow> = processWide('replay-windows', () => new Set());
+export const watchedWindows: Set<ReadWindow> = processWide('replay-windows', () => new Set());
+
+/** What answers said of their log last, by protocol. */
+export const toldWindows: Map<string, ReplayWindow> = processWide(
+  'told-replay-windows',
+  () => new Map(),
+);
+
+/** @param window Of a log that has just been looked into; it stands until the next one is told. */
+export function tellReplayWindow(protocol: string, window: ReplayWindow): void {
+  toldWindows.set(protocol, window);
+}
 
 /**
  * Reports the fill of a replay window as `event_stream.server.replay_window.usage` and `.limit`, of
@@ -14,6 +25,6 @@ export const processWindows: Set<ReadWindow> = processWide('replay-windows', () 
  * @returns Withdraws it.
  */
 export function watchReplayWindow(read: () => ReplayWindow | undefined): () => void {
-  processWindows.add(read);
-  return () => void processWindows.delete(read);
+  watchedWindows.add(read);
+  return () => void watchedWindows.delete(read);
 }

@@ -42,7 +42,6 @@ export function createRecorder(options: RecorderOptions): StreamRecorder {
     inStream: contained(observer.inStream),
     ended: contained(observer.ended),
     instrumentationError: (reason) => countError(desk.tally, reason),
-    replayWindow: desk.windows.add,
     setTracer: desk.tracers.use,
     setMeterProvider: contained(desk.outlets.use),
     setLogger: desk.teller.setLogger,

@@ -2,48 +2,55 @@ import {
   METRIC_SERVER_REPLAY_WINDOW_LIMIT,
   METRIC_SERVER_REPLAY_WINDOW_USAGE,
 } from './metric-definitions.ts';
-import { processWindows } from './process-windows.ts';
-import type { Tally } from './tally.ts';
+import type { MetricSeries } from './metric-sink.ts';
+import { toldWindows, watchedWindows } from './process-windows.ts';
+import { createProtocolLabels } from './protocol-names.ts';
+import { labelled } from './tally.ts';
 import type { ReplayWindow } from './types.ts';
 
-/** Gauges of the replay windows of this process: of each protocol, the fullest one. */
-export interface ReplayWindows {
-  add(read: () => ReplayWindow | undefined): () => void;
-  refresh(): void;
+const labelOf = createProtocolLabels();
+
+const GAUGES = [
+  [METRIC_SERVER_REPLAY_WINDOW_USAGE, 'usage'],
+  [METRIC_SERVER_REPLAY_WINDOW_LIMIT, 'limit'],
+] as const;
+
+/**
+ * Series of both gauges by the name of the metric: of each protocol, the fullest window that is
+ * watched, or without one what the last answer said. A gauge of something gone is not 0, it is absent.
+ *
+ * @param failed Called for each window that cannot be read.
+ */
+export function replayWindowSeries(
+  failed: () => void,
+): ReadonlyMap<string, readonly MetricSeries[]> {
+  const told = [...toldWindows].map(([protocol, window]) => [labelOf(protocol), window] as const);
+  const windows = [...new Map([...told, ...watched(failed)])];
+  return new Map(
+    GAUGES.map(([metric, member]) => [
+      metric.name,
+      windows.map(([label, window]) => ({
+        attributes: labelled(metric, [label]),
+        value: window[member],
+      })),
+    ]),
+  );
 }
 
-export function createReplayWindows(
-  tally: Tally,
-  labelOf: (protocol: string) => string,
-): ReplayWindows {
-  const readers = new Set<() => ReplayWindow | undefined>();
-
-  function fullest(): Map<string, ReplayWindow> {
-    const found = new Map<string, ReplayWindow>();
-    for (const read of [...readers, ...processWindows]) {
+function watched(failed: () => void): Map<string, ReplayWindow> {
+  const fullest = new Map<string, ReplayWindow>();
+  for (const read of watchedWindows) {
+    try {
       const window = read();
       if (window === undefined) continue;
       const label = labelOf(window.protocol ?? 'sse');
-      const rival = found.get(label);
-      if (rival === undefined || fill(window) > fill(rival)) found.set(label, window);
+      const rival = fullest.get(label);
+      if (rival === undefined || fill(window) > fill(rival)) fullest.set(label, window);
+    } catch {
+      failed();
     }
-    return found;
   }
-
-  return {
-    add(read) {
-      readers.add(read);
-      return () => void readers.delete(read);
-    },
-    refresh() {
-      tally.drop(METRIC_SERVER_REPLAY_WINDOW_USAGE);
-      tally.drop(METRIC_SERVER_REPLAY_WINDOW_LIMIT);
-      for (const [label, { usage, limit }] of fullest()) {
-        tally.set(METRIC_SERVER_REPLAY_WINDOW_USAGE, [label], usage);
-        tally.set(METRIC_SERVER_REPLAY_WINDOW_LIMIT, [label], limit);
-      }
-    },
-  };
+  return fullest;
 }
 
 function fill({ usage, limit }: ReplayWindow): number {

@@ -22,8 +22,6 @@ export interface Tally {
   set(metric: MetricDefinition, labels: readonly string[], value: number): void;
   /** Sets every series of an instrument to 0. */
   clear(metric: MetricDefinition): void;
-  /** Forgets every series of an instrument: a gauge of something gone is not 0, it is absent. */
-  drop(metric: MetricDefinition): void;
   /** By the name of the metric: copies of this code in one process share a meter, not objects. */
   readonly tables: ReadonlyMap<string, SeriesTable>;
 }
@@ -54,9 +52,6 @@ export function createTally(): Tally {
     },
     clear(metric) {
       for (const one of tables.get(metric.name)?.values() ?? []) one.value = 0;
-    },
-    drop(metric) {
-      tables.delete(metric.name);
     },
   };
 }

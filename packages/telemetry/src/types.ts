@@ -69,7 +69,7 @@ export interface LoadOptions {
 
 /** The fill of one replay window. */
 export interface ReplayWindow {
-  /** Default `sse`. */
+  /** The protocol name of its streams on `event_stream.server.replay.size`; default `sse`. */
   readonly protocol?: string;
   /** Events held. */
   readonly usage: number;
@@ -148,12 +148,6 @@ export interface StreamRecorder extends StreamObserver {
   carriedBy(connection: StreamConnection, span: Span): void;
   /** A part of the instrumentation failed and switched itself off. */
   instrumentationError(reason: InstrumentationErrorReason): void;
-  /**
-   * Reports the fill of a replay window whenever metrics are collected.
-   *
-   * @returns A function that withdraws it.
-   */
-  replayWindow(read: () => ReplayWindow | undefined): () => void;
   /** A tracer to use from now on, instead of the global provider's. */
   setTracer(tracer: Tracer): void;
   /** A meter provider to use from now on; a provider that does nothing leaves late binding on. */

@@ -1,5 +1,6 @@
 import type { Continuity, ContinuityFacts } from '@sameriver/core';
 import { describeContinuity, writeContinuity } from '@sameriver/core';
+import { tellReplayWindow } from '../process-windows.ts';
 
 /** A log that says for itself, once the head of an answer is written, how it continues. */
 export interface ContinuitySource {
@@ -19,14 +20,31 @@ export interface ContinuitySource {
  */
 export type ContinuityEvidence = ContinuityFacts | Continuity | ContinuitySource;
 
-/** Takes the evidence for one answer. */
+/**
+ * Takes the evidence for one answer.
+ *
+ * @param protocol Label of the gauges of the replay window, which what is read fills as well; absent:
+ *   it fills none. A source knows its window by itself.
+ */
 export function readerOf(
   evidence: ContinuityEvidence,
   cursor: string | undefined,
+  protocol?: string,
 ): () => Continuity {
   if ('answering' in evidence) return evidence.answering(cursor);
-  const said = 'status' in evidence ? completed(evidence, cursor) : undefined;
-  return () => said ?? describeContinuity(cursor, evidence);
+  const said =
+    'status' in evidence ? completed(evidence, cursor) : describeContinuity(cursor, evidence);
+  return () => {
+    if (protocol !== undefined) tellWindow(said, protocol);
+    return said;
+  };
+}
+
+/** Only positions without holes say how many events lie between the oldest and the newest. */
+function tellWindow({ dense, oldest, newest, window: limit }: Continuity, protocol: string): void {
+  if (dense !== true || limit === undefined || oldest === undefined) return;
+  const usage = Number(newest) - Number(oldest) + 1;
+  if (Number.isSafeInteger(usage) && usage >= 0) tellReplayWindow(protocol, { usage, limit });
 }
 
 /** A statement names the cursor that it is about; without a cursor there is nothing to continue. */

@@ -11,7 +11,7 @@ const REQUEST_START = 'http.server.request.start';
 /** Not published before Node 22.17. */
 const STREAM_CREATED = 'http2.server.stream.created';
 
-export interface StampOptions extends Pick<ContinuityOptions, 'comment' | 'event'> {
+export interface StampOptions extends Pick<ContinuityOptions, 'comment' | 'event' | 'protocol'> {
   /** Path of the requests whose answers are meant, without the query: `/mcp`. */
   readonly path: string;
 }

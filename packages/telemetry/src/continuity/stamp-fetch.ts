@@ -4,6 +4,7 @@ import { readerOf } from './evidence.ts';
 import { CONTINUITY_HEADER, exposedHeaders, isEventStream, takesFrame } from './expose.ts';
 import { frameOf } from './frame.ts';
 import type { ContinuityOptions } from './stamp-response.ts';
+import { PLAIN_PROTOCOL } from './stamp-response.ts';
 
 /**
  * `continuity` for handlers that take a web `Request` and return a `Response`:
@@ -24,7 +25,7 @@ export async function continuityResponse(
   options: ContinuityOptions = {},
 ): Promise<Response> {
   const sent = options.cursor ?? request.headers.get('last-event-id');
-  const read = readerOf(evidence, sent || undefined);
+  const read = readerOf(evidence, sent || undefined, options.protocol ?? PLAIN_PROTOCOL);
   const response = await respond();
   const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
   if (response.status !== 200 || !isEventStream(header('content-type'))) return response;

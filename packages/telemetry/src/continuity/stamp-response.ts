@@ -13,6 +13,8 @@ import { Shadows } from './shadows.ts';
 export interface ContinuityOptions extends FrameOptions {
   /** The cursor of the request, where it is not in `Last-Event-ID`. */
   readonly cursor?: string;
+  /** Protocol name of these streams in metrics, for their replay window; default `stream-continuity`. */
+  readonly protocol?: string;
 }
 
 /**
@@ -42,6 +44,9 @@ export function continuity(
   }
 }
 
+/** Of streams that say nothing of themselves but `Stream-Continuity`: the profile of that name. */
+export const PLAIN_PROTOCOL = 'stream-continuity';
+
 type AnyResponse = ServerResponse;
 
 class Stamp {
@@ -61,7 +66,7 @@ class Stamp {
     this.#response = response as AnyResponse;
     this.#options = options;
     const sent = options.cursor ?? response.req.headers['last-event-id']?.toString();
-    this.#read = readerOf(evidence, sent || undefined);
+    this.#read = readerOf(evidence, sent || undefined, options.protocol ?? PLAIN_PROTOCOL);
     this.#shadows = new Shadows(response);
   }
 
