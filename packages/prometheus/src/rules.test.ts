@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { parser } from '@prometheus-io/lezer-promql';
 import { METRICS } from '@sameriver/telemetry';
-import { debianPackageOrReason, goProgram } from '@sameriver/testkit';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as telemetry from '../../telemetry/src/names.ts';
+import { FOLDER, PROMTOOLS, promtool } from '../test/promtool.ts';
 import { labelName, metricName } from './names.ts';
-
-const FOLDER = fileURLToPath(new URL('../', import.meta.url));
-const run = promisify(execFile);
 
 interface Rule {
   readonly record?: string;
@@ -34,34 +28,23 @@ const ALERTS = rulesOf('alerts');
 const ALERT_NAMES = [...new Set(ALERTS.map(({ alert = '' }) => alert))];
 const TESTS = readdirSync(`${FOLDER}tests`);
 
-async function promtool(program: string): Promise<string> {
-  const rules = ['recording', 'alerts'].map((name) => `rules/${name}.yaml`);
-  const tests = TESTS.map((name) => `tests/${name}`);
-  const { stdout } = await run(program, ['check', 'rules', ...rules], { cwd: FOLDER });
-  await run(program, ['test', 'rules', ...tests], { cwd: FOLDER });
-  return stdout;
-}
-
 describe('promtool', () => {
-  const expected = [RECORDED, ALERTS].map(({ length }) => `SUCCESS: ${length} rules found`);
-
-  test('of Debian, Prometheus 2.42: the rules are sound and all their tests pass', async ({
-    skip,
-  }) => {
-    const found = await debianPackageOrReason('prometheus', 'promtool');
-    if ('absent' in found) return skip(found.absent);
-    const said = await promtool(found.path);
-    for (const line of expected) expect(said).toContain(line);
-  }, 240_000);
-
-  test('of Prometheus 3: the same, where ranges are open on the left', async ({ skip }) => {
-    const { binary, absent, ...rest } = goProgram('promtool');
-    const mayNotSkip = 'go' in rest && process.env['CI_TEST_REPORT'] !== undefined;
-    if (absent !== undefined && !mayNotSkip) return skip(absent);
-    expect(absent).toBeUndefined();
-    const said = await promtool(binary ?? '');
-    for (const line of expected) expect(said).toContain(line);
-  }, 240_000);
+  test.for(PROMTOOLS)(
+    'of $name: the rules are sound and all their tests pass',
+    {
+      timeout: 240_000,
+    },
+    async ({ find }, { skip }) => {
+      const found = await find();
+      if ('absent' in found) return skip(found.absent);
+      const rules = ['recording', 'alerts'].map((name) => `rules/${name}.yaml`);
+      const said = await promtool(found.path, 'check', 'rules', ...rules);
+      for (const { length } of [RECORDED, ALERTS]) {
+        expect(said).toContain(`SUCCESS: ${length} rules found`);
+      }
+      await promtool(found.path, 'test', 'rules', ...TESTS.map((name) => `tests/${name}`));
+    },
+  );
 
   test('has a file of tests for each alert: fires, does not, first, reset, missing', () => {
     expect(TESTS.sort()).toEqual(ALERT_NAMES.map((name) => `${name}.yaml`).sort());
