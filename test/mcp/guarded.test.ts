@@ -31,7 +31,8 @@ const reconnectionOptions = {
   initialReconnectionDelay: 10,
   maxReconnectionDelay: 20,
   reconnectionDelayGrowFactor: 1,
-  maxRetries: 20,
+  // A process has to start meanwhile, which takes as long as it takes.
+  maxRetries: 10_000,
 };
 
 /** A client of one SDK whose fetch is a guard's, with a server of the same SDK. */
