@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionPart } from '@sameriver/testkit';
@@ -54,6 +54,13 @@ const expecting = (classification: string, change: object = {}) => ({
 });
 
 describe('sameriver', () => {
+  test.each(['--version', '-v'])('%s says the version of the package', async (flag) => {
+    const { version } = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    ) as { readonly version: string };
+    expect(await run(flag)).toEqual({ status: 0, out: `${version}\n`, err: '' });
+  });
+
   test('--help lists the commands', async () => {
     const { status, out } = await run('--help');
     expect(status).toBe(0);

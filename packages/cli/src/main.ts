@@ -1,3 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
 import type { Command } from './commands/command.ts';
 import { UsageError } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
@@ -25,6 +26,10 @@ export async function main(
     terminal.out(overview());
     return name === undefined ? 2 : 0;
   }
+  if (name === '--version' || name === '-v') {
+    terminal.out(`${manifest.version}\n`);
+    return 0;
+  }
   const command = COMMANDS.find((known) => known.name === name);
   try {
     if (command === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
@@ -48,5 +53,6 @@ Commands:
 ${lines.join('\n')}
 
 Each command explains itself: sameriver COMMAND --help
+The version: sameriver --version
 `;
 }

@@ -34,6 +34,9 @@ const FILE = `\`\`\`json
 What a profile says is described in [spec/profiles.md](spec/profiles.md). Some options are functions,
 and so are for the object alone: \`streamKey\`, \`ignoreRequest\`, \`reportHook\`, and \`originIndex\`, the index that
 several instances share ([origins](origins.md)).
+
+Instrumentations that are made by hand want the same options, all of them: those that would judge alike follow
+a stream together when it moves from server-sent events to a WebSocket, others each on their own.
 `;
 
 const STANDARD = `## Standard variables
