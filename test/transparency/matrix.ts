@@ -70,7 +70,7 @@ export function allSettings(): Setting[] {
 
 /**
  * The cheap part: every module system with every flag on the line that runs, and every other line
- * and every company once.
+ * and every company once; and `--require` where Node runs it in the thread of loader hooks as well.
  */
 export function someSettings(): Setting[] {
   const [running = '24'] = process.versions.node.split('.', 1);
@@ -80,6 +80,7 @@ export function someSettings(): Setting[] {
     ...MODULES.flatMap((modules) => FLAGS.map((flag) => ({ ...base, modules, flag }))),
     ...LINES.filter((line) => line !== own).map((line) => ({ ...base, line })),
     ...COMPANIES.slice(1).map((company) => ({ ...base, company })),
+    { ...base, line: '22', flag: '--require', company: 'sentry' },
   ];
 }
 

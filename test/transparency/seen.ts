@@ -27,7 +27,7 @@ Each row is a real package whose streams are read or served twice in every setti
 22, 24 and 26, from ES modules and CommonJS, by \`--import\` and \`--require\`, beside the OpenTelemetry SDK 3.x and 2.x, all
 of \`@opentelemetry/auto-instrumentations-node\`, dd-trace and Sentry. What must not differ: the bytes on the wire, every
 header that was sent, the application's returns, errors and listeners, the order of its events, what a slow reader is
-told, process warnings, stray rejections, and how the process ends. \`npm test\` runs every row in eleven of these settings,
+told, process warnings, stray rejections, and how the process ends. \`npm test\` runs every row in twelve of these settings,
 \`npm run matrix\` in all of them. A stream that was not seen fails the row as well.
 
 Two differences are known. On a request or response of \`node:http\` that carries a stream, \`for…in\` skips the inherited

@@ -7,8 +7,16 @@ import type { Plugin } from 'rolldown';
 import { rolldown } from 'rolldown';
 
 const PACKAGE = dirname(import.meta.dirname);
-// The last four are not exported: they are loaded by name, when they are needed.
-const ENTRIES = ['register', 'index', 'begin', 'own-sdk', 'metrics-endpoint', 'origin-redis'];
+// The second and the last four are not exported: they are loaded by name, when they are needed.
+const ENTRIES = [
+  'register',
+  'arm',
+  'index',
+  'begin',
+  'own-sdk',
+  'metrics-endpoint',
+  'origin-redis',
+];
 
 /** What stands in the start of a process and is needed again when the process begins. */
 const WAITING = /\/node\/src\/(config\/|api-globals|complain|lazy|process-state)/;
