@@ -34,10 +34,10 @@ export function arm(): void {
       complain(`needs Node 22.15 or later, this is ${node}: the application runs without it`);
       return;
     }
-    const { config, problems: more } = readConfig({}, { env, cwd: process.cwd() });
+    const { problems: more, ...read } = readConfig({}, { env, cwd: process.cwd() });
     problems.push(...more);
     for (const problem of problems) complain(problem);
-    const start = { sdk, config, problems: problems.length };
+    const start = { ...read, sdk, problems: problems.length };
     if (sdk === 'on' || isSdkRegistered()) beginSafely(start);
     else atFirstUse(() => beginSafely(start));
   } catch (error) {

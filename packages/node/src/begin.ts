@@ -1,9 +1,9 @@
 import { diag, trace } from '@opentelemetry/api';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
-import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-websocket';
 import { countInstrumentationError } from '@sameriver/telemetry';
 import { apiGlobals, isSdkRegistered } from './api-globals.ts';
 import { complain } from './complain.ts';
+import type { ReadConfig } from './config/read-config.ts';
 import type { SdkMode } from './config/switches.ts';
 import { logAsAsked } from './debug-log.ts';
 import { createInstrumentations } from './instrumentations.ts';
@@ -11,15 +11,15 @@ import { loadOwn } from './lazy.ts';
 import type { startOwnSdk } from './own-sdk.ts';
 import { processState } from './process-state.ts';
 
-export interface Start {
+export interface Start extends Omit<ReadConfig, 'problems'> {
   readonly sdk: SdkMode;
-  readonly config: WebSocketInstrumentationConfig;
   /** Settings that could not be used, each told already. */
   readonly problems: number;
 }
 
 /** Switches the instrumentation on, with an SDK of ours behind it where the application has none. */
-export function begin({ sdk, config, problems }: Start): void {
+export function begin({ sdk, problems, ...read }: Start): void {
+  const { config } = read;
   const registered = isSdkRegistered();
   if (registered) checkApi();
   const silence = logAsAsked();
@@ -27,7 +27,7 @@ export function begin({ sdk, config, problems }: Start): void {
   state.begun = true;
   const { handedOut } = state;
   const create = (): Instrumentation[] => {
-    const instrumentations = handedOut ? [] : createInstrumentations(config);
+    const instrumentations = handedOut ? [] : createInstrumentations(read);
     for (let i = 0; i < problems; i += 1) countInstrumentationError('config', config.metrics);
     const names = instrumentations.map(({ instrumentationName }) => instrumentationName);
     tell(names.length === 0 ? 'no stream is followed' : `followed by ${names.join(' and ')}`);

@@ -7,6 +7,7 @@ import type { WebSocketInstrumentationConfig } from '@sameriver/instrumentation-
 import { WebSocketInstrumentation } from '@sameriver/instrumentation-websocket';
 import { countInstrumentationError } from '@sameriver/telemetry';
 import { complain } from './complain.ts';
+import type { ReadConfig } from './config/read-config.ts';
 import { readConfig } from './config/read-config.ts';
 import { readSwitch } from './config/switches.ts';
 import { exposeMetrics } from './expose-metrics.ts';
@@ -14,6 +15,8 @@ import { isDisabled, processState } from './process-state.ts';
 import { shareOrigins } from './share-origins.ts';
 
 const OURS = ['sse', 'websocket', 'mcp'] as const;
+
+type Read = Pick<ReadConfig, 'config' | 'places'>;
 
 type Make = (config: WebSocketInstrumentationConfig) => Instrumentation;
 
@@ -58,28 +61,32 @@ export function getInstrumentations(
   for (const problem of [...problems, ...read.problems]) {
     reject(problem, read.config);
   }
-  return createInstrumentations(read.config);
+  return createInstrumentations(read);
 }
 
 /**
- * @param config As it was read from every place where options stand.
+ * @param read From every place where options stand.
  * @returns Those that are not switched off.
  */
-export function createInstrumentations(config: WebSocketInstrumentationConfig): Instrumentation[] {
+export function createInstrumentations(read: Read): Instrumentation[] {
+  const { config } = read;
   exposeMetrics(config.metrics);
   // One configuration for both, so that they share their timelines: a stream may move (M1).
   const { metrics } = config;
   const failed = (): void => countInstrumentationError('config', metrics);
-  const sound = shareOrigins(soundConfig(config), failed);
+  const sound = shareOrigins(soundConfig(read), failed);
   return OURS.filter((name) => !isDisabled(name, process.env)).map((name) => MAKE[name](sound));
 }
 
-function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumentationConfig {
+function soundConfig({ config, places }: Read): WebSocketInstrumentationConfig {
   const { profiles, identity, ...rest } = config;
-  const sound = profiles?.filter((profile, index) => isSound(profile, `profiles/${index}`, rest));
+  const sound = profiles?.filter((profile, index) => {
+    return isSound(profile, `${places.get('profiles') ?? 'profiles'}/${index}`, rest);
+  });
   const keys = typeof identity === 'object' ? { name: 'identity', identity } : undefined;
   const identifies =
-    identity !== undefined && (keys === undefined || isSound(keys, 'identity', rest));
+    identity !== undefined &&
+    (keys === undefined || isSound(keys, places.get('identity') ?? 'identity', rest));
   return {
     ...rest,
     ...(sound && { profiles: sound }),
@@ -90,11 +97,11 @@ function soundConfig(config: WebSocketInstrumentationConfig): WebSocketInstrumen
 // The instrumentation throws for what it cannot read, which a developer wants and a host does not.
 function isSound(profile: Profile, at: string, config: WebSocketInstrumentationConfig): boolean {
   try {
-    validateProfile(profile, `/${at}`);
+    validateProfile(profile, at);
     return true;
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
-    reject(`${error.message.replace(/^\//, '')}; it is left out`, config);
+    reject(`${error.message}; it is left out`, config);
     return false;
   }
 }

@@ -401,9 +401,18 @@ describe('a setting that cannot be used', () => {
       'sameriver: SAMERIVER_EVENTS is "logs": expected one of log, span, both, off',
       'sameriver: SAMERIVER_CAPTURE_CURSER is not an option; did you mean SAMERIVER_CAPTURE_CURSOR?',
       expect.stringMatching(/bad-config\.json: captur is not an option; did you mean capture\?$/),
-      expect.stringMatching(/^sameriver: profiles\/0\/cursr: unknown key: .*; it is left out$/),
+      expect.stringMatching(
+        /bad-config\.json: profiles\/0\/cursr: unknown key: .*; it is left out$/,
+      ),
     ]);
     expectOneVerdictAtEachEnd();
+  });
+
+  test('is named by its variable where its value is found wanting later', async () => {
+    const { stderr } = await run(['--import', REGISTER, 'app.mjs'], {
+      SAMERIVER_IDENTITY: 'jsn:/key',
+    });
+    expect(stderr).toMatch(/^sameriver: SAMERIVER_IDENTITY: .*"jsn:\/key" is no place: .*\n$/);
   });
 });
 

@@ -6,6 +6,8 @@ import { SWITCHES } from './switches.ts';
 /** Sound values of one source, by the path of their option. */
 export interface Layer {
   readonly values: ReadonlyMap<string, unknown>;
+  /** Where each of them stands: a variable, or a file and a member. */
+  readonly places: ReadonlyMap<string, string>;
   /** One line each: what is wrong, where, and what was expected. */
   readonly problems: readonly string[];
 }
@@ -58,16 +60,19 @@ export function objectLayer(root: unknown, source: string): Layer {
 
 interface OpenLayer extends Layer {
   readonly values: Map<string, unknown>;
+  readonly places: Map<string, string>;
   readonly problems: string[];
 }
 
 function emptyLayer(): OpenLayer {
-  return { values: new Map(), problems: [] };
+  return { values: new Map(), places: new Map(), problems: [] };
 }
 
 function take(layer: OpenLayer, option: Option, value: unknown, at: string, found: unknown): void {
-  if (option.check.accepts(value)) layer.values.set(option.path, value);
-  else layer.problems.push(`${at} is ${shown(found)}: expected ${option.check.expected}`);
+  if (option.check.accepts(value)) {
+    layer.values.set(option.path, value);
+    layer.places.set(option.path, at);
+  } else layer.problems.push(`${at} is ${shown(found)}: expected ${option.check.expected}`);
 }
 
 /** Calls back for every member that is no group of options. */

@@ -25,7 +25,7 @@ function read(env: NodeJS.ProcessEnv = {}, given: SseInstrumentationConfig = {},
 }
 
 test('nothing set is nothing said', () => {
-  expect(read()).toEqual({ config: {}, problems: [] });
+  expect(read()).toEqual({ config: {}, places: new Map(), problems: [] });
 });
 
 describe('the object comes before the environment, that before the file', () => {
@@ -127,6 +127,7 @@ test('functions of the object are passed on, whatever else there is', () => {
   const given = { ignoreRequest: () => true, streamKey: () => 'one', reportHook: () => {} };
   expect(read({ SAMERIVER_EVENTS: 'off' }, given)).toEqual({
     config: { ...given, events: 'off' },
+    places: new Map([['events', 'SAMERIVER_EVENTS']]),
     problems: [],
   });
 });
@@ -145,7 +146,11 @@ describe('limits', () => {
   });
 
   test('a variable set to nothing is not set', () => {
-    expect(read({ SAMERIVER_HISTORY: '' })).toEqual({ config: {}, problems: [] });
+    expect(read({ SAMERIVER_HISTORY: '' })).toEqual({
+      config: {},
+      places: new Map(),
+      problems: [],
+    });
   });
 });
 

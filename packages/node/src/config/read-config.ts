@@ -14,6 +14,8 @@ export interface Surroundings {
 
 export interface ReadConfig {
   readonly config: WebSocketInstrumentationConfig;
+  /** Where the value of an option stands, by its path. */
+  readonly places: ReadonlyMap<string, string>;
   /** One line for each value that could not be used; a weaker source or the default holds there. */
   readonly problems: readonly string[];
 }
@@ -34,12 +36,15 @@ export function readConfig(
 ): ReadConfig {
   const layers = [objectLayer(given, 'configuration'), environmentLayer(env), fileLayer(env, cwd)];
   const values = new Map<string, unknown>();
+  const places = new Map<string, string>();
   for (const layer of layers.toReversed()) {
     for (const [path, value] of layer.values) values.set(path, value);
+    for (const [path, place] of layer.places) places.set(path, place);
   }
   complete(values);
   return {
     config: { ...nest(values), ...objectOnly(given) },
+    places,
     problems: layers.flatMap(({ problems }) => problems),
   };
 }
@@ -52,7 +57,7 @@ function fileLayer(env: NodeJS.ProcessEnv, cwd: string): Layer {
   } catch (error) {
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const problems = absent && named === undefined ? [] : [unreadable(file, error as Error)];
-    return { values: new Map(), problems };
+    return { values: new Map(), places: new Map(), problems };
   }
 }
 
