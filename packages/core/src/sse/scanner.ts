@@ -36,6 +36,7 @@ export class SseScanner extends SseBlock {
   #nextCr = -1;
   #nextLf = -1;
   #awaitsComment: boolean;
+  #reading = false; // a chunk; for good when a sink threw
 
   constructor(sink: SseSink, options: SseScannerOptions = {}) {
     super(options);
@@ -72,7 +73,8 @@ export class SseScanner extends SseBlock {
 
   /** Between two blocks, where `idNumber` is all there is to keep: another stream may be read. */
   get isIdle(): boolean {
-    return this.#state === AT_START && this.isBetween && this.idNumber >= 0 && !this.keepsText;
+    if (this.#reading || this.#state !== AT_START || this.keepsText) return false;
+    return this.isBetween && this.idNumber >= 0;
   }
 
   /** New or idle: reads a stream from its first byte on. */
@@ -100,6 +102,7 @@ export class SseScanner extends SseBlock {
   }
 
   #scan(bytes: Uint8Array, end: number, nextCr: number): void {
+    this.#reading = true;
     this.#nextCr = nextCr;
     this.#nextLf = -1;
     let at = this.#state === AT_START ? 0 : this.#resume(bytes, end);
@@ -116,6 +119,7 @@ export class SseScanner extends SseBlock {
       } else at = this.#readLine(bytes, at, end);
     }
     this.endChunk();
+    this.#reading = false;
   }
 
   #readData(bytes: Uint8Array, from: number, end: number): number {

@@ -1,12 +1,20 @@
 import { SseScanner } from './scanner.ts';
 import type { SseScannerOptions, SseSink } from './sink.ts';
 
+/** A stream that reads with a scanner. */
+export interface ScannerHolder {
+  /** @returns its scanner, if that is idle, and has none from then on. */
+  yieldScanner(): SseScanner | undefined;
+}
+
 /**
- * Lends a scanner to streams while they read a chunk. Most chunks end where a block ends, and there
+ * Lends a scanner to streams until another one reads. Most chunks end where a block ends, and there
  * all that a stream with integer ids has to keep is a number: a thousand of them are read with one
  * scanner instead of 300 bytes each.
  */
 export class SpareScanner {
+  /** Who reads, or read last. */
+  holder: ScannerHolder | undefined;
   #spare: SseScanner | undefined;
   readonly #options: SseScannerOptions;
 
@@ -29,12 +37,12 @@ export class SpareScanner {
     return scanner;
   }
 
-  /** @param scanner idle, and used by nobody any more. */
-  giveBack(scanner: SseScanner): void {
-    this.#spare = scanner;
+  /** Call before each chunk of a stream that is not the holder: the one before it gives up what it can. */
+  pass(to: ScannerHolder): void {
+    this.#spare = this.holder?.yieldScanner() ?? this.#spare;
+    this.holder = to;
   }
 
-  // Out of its place while in use: a sink may cause another stream to be read meanwhile.
   #take(sink: SseSink): SseScanner {
     const scanner = this.#spare ?? new SseScanner(sink, this.#options);
     this.#spare = undefined;

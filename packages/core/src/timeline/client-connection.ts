@@ -10,6 +10,7 @@ import type {
 import { isTwin, mayBeginTwin, readTwinComment, readTwinEvent } from '../continuity-twin.ts';
 import type { SseScanner } from '../sse/scanner.ts';
 import type { SseSink } from '../sse/sink.ts';
+import type { ScannerHolder, SpareScanner } from '../sse/spare-scanner.ts';
 import type { Engine } from './engine.ts';
 import { Inquiry } from './inquiry.ts';
 import type { OpenConnection } from './logical-stream.ts';
@@ -19,7 +20,7 @@ import type { Standing } from './standing.ts';
 const NO_ID = -1;
 
 /** One connection of a client: from its request to its verdict and its end. */
-export class ClientConnection implements StreamConnection, OpenConnection, SseSink {
+export class ClientConnection implements StreamConnection, OpenConnection, SseSink, ScannerHolder {
   readonly transport: Transport;
   context: unknown;
   opensWith: StreamConnection['opensWith'];
@@ -100,16 +101,12 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
 
   push(bytes: Uint8Array): void {
     if (bytes.length === 0) return; // tells nothing, not even how the body begins
-    const scanner = this.#scanner ?? this.#scan(bytes[0]);
-    scanner.push(bytes);
-    if (scanner.isIdle) this.#giveBack(scanner);
+    this.#scan(bytes[0]).push(bytes);
   }
 
   pushString(text: string): void {
     if (text === '') return;
-    const scanner = this.#scanner ?? this.#scan(text.charCodeAt(0));
-    scanner.pushString(text);
-    if (scanner.isIdle) this.#giveBack(scanner);
+    this.#scan(text.charCodeAt(0)).pushString(text);
   }
 
   get reads(): MessageUse {
@@ -220,6 +217,11 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
   /** @param first Code of the first byte; of text, asking for it at every event would flatten each. */
   #scan(first: number | undefined): SseScanner {
     const { scanners } = this.#engine;
+    if (scanners.holder !== this) scanners.pass(this);
+    return this.#scanner ?? this.#take(scanners, first);
+  }
+
+  #take(scanners: SpareScanner, first: number | undefined): SseScanner {
     if (this.#idNumber !== NO_ID) this.#scanner = scanners.resume(this, this.#idNumber);
     else {
       this.#scanner = scanners.begin(this);
@@ -231,10 +233,12 @@ export class ClientConnection implements StreamConnection, OpenConnection, SseSi
     return this.#scanner;
   }
 
-  #giveBack(scanner: SseScanner): void {
+  yieldScanner(): SseScanner | undefined {
+    const scanner = this.#scanner;
+    if (scanner?.isIdle !== true) return undefined;
     this.#idNumber = scanner.idNumber;
     this.#scanner = undefined;
-    this.#engine.scanners.giveBack(scanner);
+    return scanner;
   }
 
   /** Text is kept only as long as something looks into it, and the inquiry as long as it asks. */
