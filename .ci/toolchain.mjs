@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GUARD = 'CI_TOOLCHAIN';
 
 const INSTALL = process.env.CI ? ['install', '--frozen-lockfile'] : ['install'];
-const CHECKS = ['check:lint', 'check:types', 'check:packages', 'check:unused'];
+const CHECKS = ['check:lint', 'check:types', 'check:packages', 'check:unused', 'check:budgets'];
 
 const TASKS = {
   install: () => install(),

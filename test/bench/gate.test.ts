@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeAttempts, noiseOf, readLevels } from './gate.ts';
+import { isBudget, judgeAttempts, noiseOf, readLevels } from './gate.ts';
 import type { Finding } from './lib/report.ts';
 
 function ratio(goal: string, median: number, atMost = 1.2): Finding {
@@ -44,4 +44,15 @@ test('a throughput is judged from below', () => {
 
 test('every level is a number, and stands for a goal that is missed', () => {
   for (const level of Object.values(readLevels())) expect(level).toBeGreaterThan(0);
+});
+
+test('each CI run judges ratios, bytes and facts of the gated goals, and no time or socket', () => {
+  const timed: Finding = { ...ratio('G4', 90), bounds: { atMost: 100, unit: ' ns' } };
+  const networked: Finding = { ...ratio('G7', 1), what: 'network, 60 B, reader' };
+  expect(['G1', 'G3', 'G4', 'G7', 'G10', 'A/A'].every((goal) => isBudget(ratio(goal, 1)))).toBe(
+    true,
+  );
+  expect(isBudget({ ...ratio('G3', 1), bounds: { atMost: 2, unit: ' B' } })).toBe(true);
+  const walked: Finding = { ...ratio('G1', 1), what: 'scanner / newline walk, 60 B' };
+  expect([timed, networked, walked, ratio('G5', 1), ratio('peers', 1)].some(isBudget)).toBe(false);
 });

@@ -27,6 +27,17 @@ const MOST_NOISE = 0.25;
 /** Where a goal is known to be missed: what is reached today, which may not become worse. */
 const LEVELS_FILE = join(import.meta.dirname, 'levels.json');
 
+/**
+ * What a busy machine cannot blur: ratios within one process, bytes, and facts. An absolute time or
+ * a socket depends on who else is there, and a bare loop over bytes runs at one of two speeds from
+ * one process to the next: those are judged by the whole gate alone.
+ */
+export function isBudget({ goal, what, bounds }: Finding): boolean {
+  if (goal === NOISE) return true;
+  const isTime = bounds?.unit === ' ns' || bounds?.unit === ' us';
+  return GATES.has(goal) && !isTime && !/network|walk/.test(what);
+}
+
 type Outcome = 'ok' | 'missed' | 'failed';
 
 export interface Judged {

@@ -11,7 +11,7 @@ import { SseScanner } from '../../packages/core/dist/sse/scanner.js';
 import { smallEvent } from './lib/event-streams.ts';
 import { interleave, timed } from './lib/interleave.ts';
 import { cells, figure, finish, heading, judge, judgeFact, printTable } from './lib/report.ts';
-import { differences, median, spreadOf } from './lib/spread.ts';
+import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
 class Collector extends MetricReader {
   protected override onForceFlush(): Promise<void> {
@@ -71,6 +71,8 @@ async function measureEvents(): Promise<void> {
   printTable(['what', 'ns', 'added: min', 'median', 'max'], rows);
   const added = spreadOf(differences(cpu('scan, ++ on a field'), cpu('scan')));
   judge('G10', 'a count for each event', added, { atMost: 10, unit: ' ns' });
+  const counting = spreadOf(ratios(cpu('scan, ++ on a field'), cpu('scan')));
+  judge('G10', 'scan and count / scan', counting, { atMost: 1.17 });
 }
 
 /** Instruments with attributes are called for connections and anomalies only. */

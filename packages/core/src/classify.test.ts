@@ -54,6 +54,8 @@ describe('classify', () => {
       'refused stream_gone',
     );
     expect(says({ reset: true, phase: 'ended' })).toBe('refused refusal_frame');
+    const wentOn = { reset: true, deliveredSinceReset: true, phase: 'ended' } as const;
+    expect(says(wentOn)).toBe('reoriginated reset_signalled');
   });
 
   it('R2: another epoch is another log, whatever is declared', () => {
@@ -135,6 +137,7 @@ describe('classify', () => {
 
   it('R14: the acknowledged event once more, byte for byte', () => {
     expect(says(first(to('10', '10', false, 'inclusive'), 'same'))).toBe('resumed overlap');
+    expect(says(first(to('10', '10', false, 'inclusive'), 'new'))).toBe('unverifiable no_epoch');
   });
 
   it.each([
