@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Setup } from './lib/child.ts';
 import { interleave } from './lib/interleave.ts';
-import { OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT } from './lib/products.ts';
+import { DD_TRACE, OTEL_HTTP, OTEL_HTTP_AND_PRODUCT, PRODUCT } from './lib/products.ts';
 import { cells, figure, finish, heading, judge, judgeFact, printTable } from './lib/report.ts';
 import { differences, median, ratios, spreadOf } from './lib/spread.ts';
 
@@ -24,6 +24,7 @@ const SETUPS = {
   'SseInstrumentation alone': PRODUCT,
   'sdk-node, http, undici': OTEL_HTTP,
   'sdk-node, http, undici + product': OTEL_HTTP_AND_PRODUCT,
+  'dd-trace': DD_TRACE,
   '--import @sameriver/node/register, nothing used': { imports: [REGISTER] },
 } satisfies Readonly<Record<string, Setup>>;
 type Name = keyof typeof SETUPS;

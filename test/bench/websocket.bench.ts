@@ -83,6 +83,9 @@ async function measure({ kind, sockets, size, times }: Cell): Promise<void> {
     if (name === 'base again (A/A)') noise(`${kind} ${size} B`, spread);
     if (atMost !== undefined) judge('G8', `${name}: CPU, ${kind} ${size} B`, spread, { atMost });
   }
+  // A peer that follows the messages too; the other one sees the handshake alone.
+  const ahead = spreadOf(ratios(cpuOf('product'), cpuOf('dd-trace')));
+  judge('peers', `product / dd-trace: CPU, ${kind} ${size} B`, ahead, { atMost: 1 });
   await Promise.all(opened.map(closeClients));
 }
 

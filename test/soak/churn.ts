@@ -28,6 +28,8 @@ export interface ChurnOptions {
   /** Readers at a time, each of a feed of its own. */
   readonly readers: number;
   readonly seed: number;
+  /** When to stop, by `performance.now()`, however many there were by then. */
+  readonly until?: number;
   /** Called about every `checkpointEvery` connections, while nothing is open. */
   readonly checkpoint: (done: number) => void;
   readonly checkpointEvery: number;
@@ -42,6 +44,8 @@ export interface ChurnResult {
   readonly faults: readonly string[];
   /** Re-originations that nothing on the wire showed; none of them may be called resumed. */
   readonly unprovable: number;
+  /** Readers that missed events of one log, which neither end could prove. */
+  readonly silentLosses: number;
 }
 
 const MOST_FAULTS = 20;
@@ -60,7 +64,8 @@ export async function churn(options: ChurnOptions): Promise<ChurnResult> {
     (_, n) => new Reader(`${origin}/feed/${n}`, `${n}`, seeded(options.seed + n), tally),
   );
   try {
-    while (tally.connections < options.connections) {
+    const { until = Number.POSITIVE_INFINITY } = options;
+    while (tally.connections < options.connections && performance.now() < until) {
       const rounds = Math.ceil(options.checkpointEvery / options.readers);
       await Promise.all(readers.map((reader) => reader.run(rounds)));
       await migrate(tally);
@@ -226,6 +231,7 @@ class Tally {
   connections = 0;
   #migrations = 0;
   #unprovable = 0;
+  #silentLosses = 0;
   readonly #said = new Map<string, Partial<Record<Role, Verdict>>>();
   #due: (() => void)[] = [];
   readonly #truths: Partial<Record<Truth | 'refused', number>> = {};
@@ -269,6 +275,7 @@ class Tally {
       verdicts: this.#verdicts,
       faults: this.#faults,
       unprovable: this.#unprovable,
+      silentLosses: this.#silentLosses,
     };
   }
 
@@ -281,6 +288,8 @@ class Tally {
     }
     const { truth, provable } = reconnect;
     if (truth === 'other_log' && !provable) this.#unprovable += 1;
+    const told = Object.values(verdicts).some((it) => it?.classification === 'reoriginated');
+    if (truth === 'lost' && !told) this.#silentLosses += 1;
     const fault: Fault | undefined = faultOf(reconnect, verdicts);
     if (fault === undefined || this.#faults.length >= MOST_FAULTS) return;
     this.#faults.push(`${fault}: ${name} ${JSON.stringify({ ...reconnect, verdicts })}`);
