@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { MetricDefinition, MetricSeries, SeriesExemplar } from '@sameriver/telemetry';
+import { countInstrumentationError } from '@sameriver/telemetry';
 import { labelName, metricName } from './names.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -46,10 +47,20 @@ export function createFamily(metric: MetricDefinition, read: () => readonly Samp
     type,
     aggregator: 'sum',
     get: () =>
-      Promise.resolve({ name: family.name, help, type, aggregator: 'sum', values: read() }),
+      Promise.resolve({ name: family.name, help, type, aggregator: 'sum', values: safely(read) }),
     reset: () => {},
   };
   return family;
+}
+
+/** The page is the application's: what fails of ours is missing from it, and the rest stands. */
+function safely(read: () => readonly Sample[]): readonly Sample[] {
+  try {
+    return read();
+  } catch {
+    countInstrumentationError('telemetry');
+    return [];
+  }
 }
 
 export function sampleOf({ attributes, value, exemplar }: MetricSeries): Sample {
