@@ -33,7 +33,7 @@ describe('the rules, each on a wire of its own', () => {
 
   it.each(rules)('$file is named after its incident, its rule and its kind', (row) => {
     expect(row.file).toBe(`${row.transcript.name}.json`);
-    expect(row.transcript.source).toMatch(/^rule:[\w:.-]+$/);
+    expect(row.transcript.source).toMatch(/^(?:rule:[\w:.-]+|[\w.-]+\/[\w.-]+#\d+)$/);
     expect(row.transcript.kind).toMatch(/^[a-z0-9-]+$/);
     for (const { why } of row.transcript.expect ?? []) expect(why).toMatch(/\.$/);
   });

@@ -96,7 +96,10 @@ const centrifugo: Profile = {
   payload: 'json:/push/pub/data',
 };
 
-/** RESUMED closes the replay; READY opens a fresh session; op 9 and two close codes refuse. */
+/**
+ * RESUMED closes the replay; READY opens a fresh session; op 9 and two close codes refuse. An op 9 with
+ * `true` says that the session may be resumed all the same, and decides nothing.
+ */
 const discord: Profile = {
   name: 'discord',
   match: {
@@ -117,8 +120,8 @@ const discord: Profile = {
   },
   resumed: [{ 'json:/op': 0, 'json:/t': 'RESUMED' }],
   origin: [{ 'json:/op': 0, 'json:/t': 'READY' }],
-  refused: [{ 'json:/op': 9 }, { close: [4007, 4009] }],
-  control: [{ 'json:/op': [1, 7, 10, 11] }],
+  refused: [{ 'json:/op': 9, 'json:/d': false }, { close: [4007, 4009] }],
+  control: [{ 'json:/op': [1, 7, 9, 10, 11] }],
 };
 
 /**
