@@ -24,7 +24,7 @@ import { readConfig } from '../../packages/node/src/config/read-config.ts';
  * tests of their own beside their sources.
  */
 const CASES = new URL('../cases/', import.meta.url);
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 500);
+const RUNS = 500 * Number(process.env['SAMERIVER_FUZZ'] ?? 1);
 
 const json = fc.jsonValue({ maxDepth: 4 });
 

@@ -5,6 +5,8 @@ import { readContinuity } from './continuity.ts';
 import type { Continuity } from './continuity-field.ts';
 import { describeContinuity, writeContinuity } from './continuity-field.ts';
 
+fc.configureGlobal({ numRuns: 100 * Number(process.env['SAMERIVER_FUZZ'] ?? 1) });
+
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 

@@ -99,12 +99,14 @@ describe('a Stream-Continuity field, read by a client at 4118', () => {
     fc.assert(
       fc.property(field, (text) => {
         if (judge(text) !== 'resumed') return;
+        // The parser that we compare with takes no date that something follows.
+        fc.pre(!text.includes('@'));
         const members = parseDictionary(text);
         // R13: in one dense log the very next number is a proof by itself.
         const isDense = members.has('dense') && members.get('gen')?.[0] === 'g';
         expect(isDense || members.get('from')?.[0] === CURSOR).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000 * Number(process.env['SAMERIVER_FUZZ'] ?? 1) },
     );
   });
 });

@@ -5,6 +5,8 @@ import { splitMessages } from './messages.ts';
 import type { MessageFormat, Profile } from './profile/profile.ts';
 import { createClientTimeline } from './timeline/client-timeline.ts';
 
+fc.configureGlobal({ numRuns: 100 * Number(process.env['SAMERIVER_FUZZ'] ?? 1) });
+
 const SEPARATORS = { 'json-lines': '\n', 'json-rs': '\u001e' } as const;
 const FORMATS: readonly MessageFormat[] = [
   'json',
