@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StreamConnection } from './connection.ts';
-import { splitMessages } from './messages.ts';
+import { MAX_TEXT, splitMessages } from './messages.ts';
 import type { MessageFormat, Profile } from './profile/profile.ts';
 import { createClientTimeline } from './timeline/client-timeline.ts';
 
@@ -141,6 +141,17 @@ describe('a hostile frame', () => {
     );
     for (const format of FORMATS) {
       for (const [, text] of HOSTILE) expect(splitMessages(format, text).length).toBeLessThan(1025);
+    }
+  });
+
+  test('of more than a mebibyte is handed on whole, and nothing in it is looked up', () => {
+    const atLimit = JSON.stringify('x'.repeat(MAX_TEXT - 2));
+    const longer = JSON.stringify('x'.repeat(MAX_TEXT - 1));
+    expect(valuesOf('json', atLimit)).toEqual(['x'.repeat(MAX_TEXT - 2)]);
+    for (const format of FORMATS) {
+      for (const text of [longer, '{"id":1}\n\u001e'.repeat(MAX_TEXT / 8)]) {
+        expect(valuesOf(format, text)).toEqual([undefined]);
+      }
     }
   });
 

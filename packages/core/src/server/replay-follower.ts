@@ -42,7 +42,9 @@ export class ReplayFollower {
     if (index === undefined || index >= this.#replayEnd) this.#replayEnd = -1;
     else {
       this.replayed++;
-      if (this.wanted !== undefined && index < this.wanted) this.repeated++;
+      if (this.wanted !== undefined && index < this.wanted && this.#isSame(index, payloadTag)) {
+        this.repeated++;
+      }
     }
     return index;
   }
@@ -57,6 +59,11 @@ export class ReplayFollower {
     if (this.#next < 0) return;
     this.#log.unfollowed();
     if (!isLeft && this.#log.length - this.#next > 1) this.#log.isFiltered = true;
+  }
+
+  /** G3: an id that comes again with another payload is reuse, no duplicate. */
+  #isSame(index: number, payloadTag: number): boolean {
+    return payloadTag === 0 || this.#log.payloadAt(index, payloadTag) !== 'other';
   }
 
   #place(idTag: number, payloadTag: number, event: Numbered): number | undefined {

@@ -166,6 +166,22 @@ describe('a server judges the WebSockets that it accepted', () => {
     expect(server.verdicts).toEqual([['reoriginated', 'id_reused', 'unknown']]);
   });
 
+  it('G3: ids below the cursor with other payloads are reused ids, and no duplicates', () => {
+    for (const [again, duplicates] of [
+      [event(1), 1],
+      [event(1, 'something else'), 0],
+    ] as const) {
+      const server = new Server();
+      const first = server.open();
+      send(first, 1, 2, 3);
+      first.end('close:1006');
+      const second = server.open({ target: '/tasks?since=2' });
+      second.sent(again);
+      second.end('close:1000');
+      expect(server.ended.at(-1)?.[1]).toMatchObject([{ duplicates }]);
+    }
+  });
+
   it('V8: a replay that begins right after the cursor is resumed', () => {
     const server = new Server();
     const first = server.open();
