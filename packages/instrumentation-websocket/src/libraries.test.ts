@@ -230,24 +230,48 @@ describe('Socket.IO', () => {
     expect(verdicts()[0]).toMatchObject({ classification: 'unverifiable', protocol: 'socket.io' });
   });
 
-  test('that begins by polling and changes over works and recovers as before', async () => {
-    await serve({});
-    const socket = client(['polling', 'websocket']);
-    await next(socket, 'connect');
-    const { engine } = socket.io;
-    if (engine.transport.name !== 'websocket') {
-      await new Promise<void>((resolve) => engine.once('upgrade', () => resolve()));
-    }
-    await untilAccepted(1);
-    const first = next(socket, 'news');
-    server.emit('news', 'one');
-    await first;
-    drop(socket);
-    await next(socket, 'disconnect');
-    server.emit('news', 'two');
-    expect(await next(socket, 'news')).toBe('two');
-    expect(socket.recovered).toBe(true);
-  });
+  async function untilUpgraded({ io: { engine } }: ClientSocket): Promise<void> {
+    if (engine.transport.name === 'websocket') return;
+    await new Promise<void>((resolve) => engine.once('upgrade', () => resolve()));
+  }
+
+  test.each([
+    ['recovers', {}, 'same server', true],
+    ['has been forgotten', {}, 'other server', false],
+    ['cannot recover', undefined, 'same server', false],
+  ] as const)(
+    'that begins by polling, changes over and %s is unverifiable: what would prove it went by polling',
+    async (_, recovery, reached, recovered) => {
+      await serve(recovery);
+      const socket = client(['polling', 'websocket']);
+      await next(socket, 'connect');
+      await untilUpgraded(socket);
+      await untilAccepted(1);
+      const first = next(socket, 'news');
+      server.emit('news', 'one');
+      await first;
+      const { port } = http.address() as AddressInfo;
+      drop(socket);
+      if (reached === 'other server') {
+        await server.close();
+        http = createServer();
+        http.listen(port, '127.0.0.1');
+        await once(http, 'listening');
+        await serve(recovery);
+      } else await next(socket, 'disconnect');
+      const replayed = next(socket, 'news');
+      if (recovered) server.emit('news', 'two');
+      await next(socket, 'connect');
+      if (recovered) expect(await replayed).toBe('two');
+      expect(socket.recovered ?? false).toBe(recovered);
+      await untilUpgraded(socket);
+      socket.disconnect();
+      await untilVerdicts(1);
+      expect(verdicts()).toMatchObject([
+        { protocol: 'websocket', classification: 'unverifiable', reason: 'no_profile' },
+      ]);
+    },
+  );
 });
 
 describe('graphql-ws', () => {

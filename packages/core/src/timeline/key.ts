@@ -35,6 +35,9 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
   'token',
 ]);
 
+/** Engine.IO names each of its connections anew, and some of its requests: none is part of the key. */
+const ENGINE_IO_NAMES: ReadonlySet<string> = new Set(['sid', 't']);
+
 /**
  * 52 bits that stand for a key: keys never leave the process in clear text (L4), and a number in an
  * index costs a tenth of the text. Two of a million keys fall together once in 9,000 processes.
@@ -84,9 +87,11 @@ export function placeOf(request: RequestFacts): string {
 function queryPart({ query }: RequestFacts, profile: CompiledProfile | undefined): string {
   if (query.size === 0) return '';
   const kept: string[] = [];
+  const isEngineIo = query.has('EIO');
   for (const [name, value] of query) {
     const lower = name.toLowerCase();
     const isPosition = profile ? profile.positionQueries.includes(name) : POSITION_NAMES.has(lower);
+    if (isEngineIo && ENGINE_IO_NAMES.has(name)) continue;
     if (!isPosition && !CREDENTIAL_NAMES.has(lower)) kept.push(`${name}=${value}`);
   }
   return kept.sort().join('&');
