@@ -268,7 +268,12 @@ describe('Socket.IO', () => {
       socket.disconnect();
       await untilVerdicts(1);
       expect(verdicts()).toMatchObject([
-        { protocol: 'websocket', classification: 'unverifiable', reason: 'no_profile' },
+        {
+          protocol: 'socket.io',
+          classification: 'unverifiable',
+          reason: 'no_events',
+          duplicates: 0,
+        },
       ]);
     },
   );

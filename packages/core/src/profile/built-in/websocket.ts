@@ -21,7 +21,12 @@ const websocket: Profile = {
 const socketIo: Profile = {
   name: 'socket.io',
   match: {
-    signs: [{ 'query:EIO': ['3', '4'] }, { 'json:/type': 0, 'json:/data/sid': PRESENT }],
+    signs: [
+      { 'query:EIO': ['3', '4'] },
+      { 'json:/type': 0, 'json:/data/sid': PRESENT },
+      // The answer to the probe of a client that began by polling.
+      { 'json:/type': 3 },
+    ],
     signsNeeded: 2,
   },
   messages: 'engine.io',
