@@ -19,24 +19,26 @@ export interface Epoch {
   readonly token: string;
   readonly isSession: boolean;
   /** Said by the log that answers, and no session. */
-  readonly isDeclared: boolean;
+  readonly ofLog: string | undefined;
 }
 
 export function openingOf(facts: HeaderFacts, at: number): Opening {
   return { facts, at, status: undefined, move: undefined, isAnnouncement: false };
 }
 
-/** `gen` belongs to the log; only what stands in for it may be a session. */
+/**
+ * `gen` belongs to the log; only what stands in for it may be a session. Other instances are told the
+ * protocol's own token where there is one: those that do not stamp their answers yet know no other.
+ */
 export function epochOf(
   { epochReceived, separator, epochIsSession }: CompiledProfile,
   subject: Subject,
   claim: Claim,
 ): Epoch | undefined {
-  const gen = subject.continuity?.get('gen');
-  const declared = String(gen ?? '') || undefined;
-  const answered = declared ?? readFirst(epochReceived, subject, separator);
-  const token = answered ?? claim.epoch;
+  const gen = String(subject.continuity?.get('gen') ?? '') || undefined;
+  const answered = readFirst(epochReceived, subject, separator) || undefined;
+  const token = gen ?? answered ?? claim.epoch;
   if (token === undefined) return undefined;
   const isSession = epochIsSession && gen === undefined;
-  return { token, isSession, isDeclared: Boolean(answered) && !isSession };
+  return { token, isSession, ofLog: epochIsSession ? gen : (answered ?? gen) };
 }

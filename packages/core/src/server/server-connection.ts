@@ -284,7 +284,7 @@ export class ServerConnection implements StreamConnection, Carrier, SseSink {
       lastCursor: this.#sawId ? this.#scanner?.lastEventId : this.#lastPosition,
       replayed: this.#cursor === undefined ? undefined : this.#follower.replayed,
       written: this.#stream,
-      logEpoch: this.#epoch?.isDeclared ? this.#epoch.token : undefined,
+      logEpoch: this.#epoch?.ofLog,
       ...(this.#opening?.move && judgeMove(this.#opening.move, evidence, verdict)),
     };
   }

@@ -17,6 +17,7 @@ import type { RequestFacts } from '../timeline/request-facts.ts';
 import type { RefusedReason } from '../verdict.ts';
 import { Departure } from './departure.ts';
 import type { LonePosition } from './lone-position.ts';
+import { epochOf } from './opening.ts';
 import { placed } from './placed-event.ts';
 import { ServerLane } from './server-lane.ts';
 import type { Carrier, ServerStream, ServerStreams } from './server-streams.ts';
@@ -114,13 +115,12 @@ export class ServerLanes {
   /** What request and response headers say. */
   headers(subject: Subject): void {
     const profile = this.#profile;
-    const { cursor = this.#departure.cursor, epoch } = claimOf(profile, subject);
+    const claim = claimOf(profile, subject);
+    const { cursor = this.#departure.cursor } = claim;
     this.#move = this.#departure.move(cursor, profile);
-    const answered = readFirst(profile.epochReceived, subject, profile.separator);
-    const gen = subject.continuity?.get('gen');
-    const declared = String(gen ?? answered ?? '') || undefined;
-    this.#main.epoch = declared ?? epoch;
-    this.#main.logEpoch = profile.epochIsSession && gen === undefined ? undefined : declared;
+    const epoch = epochOf(profile, subject, claim);
+    this.#main.epoch = epoch?.token;
+    this.#main.logEpoch = epoch?.ofLog;
     if (cursor === undefined || this.#main.events > 0) return;
     this.#main.resume(cursor, profile, subject.continuity);
   }

@@ -381,4 +381,20 @@ describe('what a report says of the log', () => {
     write(server.resume('1', given), '2');
     expect(server.reports.map(({ logEpoch }) => logEpoch)).toEqual([epoch]);
   });
+
+  it("is under the protocol's own epoch where only some instances stamp their answers", () => {
+    const profile = {
+      name: 'logged',
+      match: { transport: 'sse' },
+      cursor: { sent: ['req-header:last-event-id'], received: ['sse:id'], codec: 'opaque' },
+      epoch: { received: ['header:x-log'] },
+    } as const;
+    const logEpochOf = (answer: Record<string, string>): unknown => {
+      const server = new Server({ profiles: [profile] });
+      write(server.resume('1', { answer }), '2');
+      return server.reports.map(({ logEpoch }) => logEpoch);
+    };
+    expect(logEpochOf({ 'x-log': 'a' })).toEqual(['a']);
+    expect(logEpochOf({ 'x-log': 'a', 'stream-continuity': 'gen="g"' })).toEqual(['a']);
+  });
 });

@@ -35,6 +35,14 @@ class Index implements OriginIndex {
   }
 }
 
+/** A protocol with an epoch of its own. */
+const LOGGED = {
+  name: 'logged',
+  match: { transport: 'sse', path: '/logged' },
+  cursor: { sent: ['req-header:last-event-id'], received: ['sse:id'], codec: 'opaque' },
+  epoch: { received: ['header:x-log'] },
+} as const;
+
 class Instance {
   readonly index = new Index();
   readonly heard: string[] = [];
@@ -61,10 +69,10 @@ class Instance {
         for (const report of reports) hear(`ended by ${end}:`, report);
       },
     });
-    this.#timeline = createServerTimeline({ observer: this.observer });
+    this.#timeline = createServerTimeline({ observer: this.observer, profiles: [LOGGED] });
   }
 
-  open(cursor?: string, gen?: string, target = '/feed'): StreamConnection {
+  open(cursor?: string, gen?: string, target = '/feed', log?: string): StreamConnection {
     const request: Record<string, string | undefined> = { 'last-event-id': cursor };
     const connection = this.#timeline.open(
       { transport: 'sse', method: 'GET', origin: '', target, header: (name) => request[name] },
@@ -73,6 +81,7 @@ class Instance {
     const answer: Record<string, string | undefined> = {
       'content-type': 'text/event-stream',
       'stream-continuity': gen && `gen="${gen}"`,
+      'x-log': log,
     };
     connection.response(200, (name) => answer[name]);
     return connection;
@@ -116,6 +125,20 @@ describe('a verdict that another instance may know more about', () => {
     write(instance.open('13'), 14);
     await index.answer(elsewhere(1, 20));
     expect(heard).toEqual(['settled cursor_issued_elsewhere unknown']);
+  });
+
+  it('X1: is no other log where a new release stamps what the old one did not', async () => {
+    const cursor = '2f1b8c3e-0b7e-4c57-9d2e-0a1b2c3d4e5f';
+    const old = make();
+    const first = old.open(undefined, undefined, '/logged', 'log a');
+    first.pushString(`id: ${cursor}\ndata: e\n\n`);
+    first.end('eof');
+    await vi.advanceTimersByTimeAsync(1_000);
+    const issuers = old.index.told.map((told) => ({ ...told, issuer: 'another.1' }));
+    const { index, heard, ...instance } = make();
+    instance.open(cursor, 'gen 7', '/logged', 'log a').end('eof');
+    await index.answer(...issuers);
+    expect(heard).toEqual(['settled no_events unknown', 'ended by eof: no_events unknown']);
   });
 
   it('is told as it is after 250 ms, and the failure is counted', async () => {
