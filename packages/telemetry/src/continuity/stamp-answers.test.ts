@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { toldWindows } from '../process-windows.ts';
+import type { ContinuityEvidence } from './evidence.ts';
 import type { StampOptions } from './stamp-answers.ts';
 import { stampAnswers } from './stamp-answers.ts';
 
@@ -24,8 +26,13 @@ interface Answer {
   readonly body: string;
 }
 
-async function ask(server: http2.Http2Server, options: StampOptions, method = 'GET') {
-  closing.push(stampAnswers({ epoch: 'g' }, options), () => server.close());
+interface Asked extends StampOptions {
+  readonly evidence?: ContinuityEvidence;
+}
+
+async function ask(server: http2.Http2Server, asked: Asked, method = 'GET') {
+  const { evidence = { epoch: 'g' }, ...options } = asked;
+  closing.push(stampAnswers(evidence, options), () => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -38,12 +45,12 @@ async function ask(server: http2.Http2Server, options: StampOptions, method = 'G
 
 const raw =
   (answer: OnStream) =>
-  (options: StampOptions, method?: string): Promise<Answer> =>
+  (options: Asked, method?: string): Promise<Answer> =>
     ask(http2.createServer().on('stream', answer), options, method);
 
 const compat =
   (answer: Compat) =>
-  (options: StampOptions, method?: string): Promise<Answer> =>
+  (options: Asked, method?: string): Promise<Answer> =>
     ask(
       http2.createServer((_, response) => answer(response)),
       options,
@@ -93,6 +100,16 @@ describe.runIf(major > 22 || minor >= 17)('stampAnswers over HTTP/2', () => {
     const { date: _stamped, ...after } = stamped.headers;
     expect(after).toEqual({ ...before, 'stream-continuity': FIELD });
     expect(stamped.body).toBe(COMMENT + BODY);
+  });
+
+  it('tells the fill of the replay window under the protocol that is named', async () => {
+    closing.push(() => toldWindows.clear());
+    const found = { kind: 'kept', next: '8', oldest: '3', newest: '20' } as const;
+    const evidence = { epoch: 'g', dense: true, window: 50, found } as const;
+    await compat(whole)({ ...PATH, evidence });
+    await compat(whole)({ ...PATH, evidence, protocol: 'orders' });
+    const told = { usage: 18, limit: 50 };
+    expect(Object.fromEntries(toldWindows)).toEqual({ 'stream-continuity': told, orders: told });
   });
 
   it('exposes the field where another origin may read the answer', async () => {

@@ -9,6 +9,8 @@ import type { FrameOptions } from './frame.ts';
 import { beginsWithMark, frameOf } from './frame.ts';
 import { Head } from './head.ts';
 import { Shadows } from './shadows.ts';
+import type { ContinuityOptions } from './stamp-response.ts';
+import { PLAIN_PROTOCOL } from './stamp-response.ts';
 
 const NOTHING_SET = { getHeader: () => undefined };
 const CONTINUITY: string = CONTINUITY_HEADER.toLowerCase();
@@ -26,9 +28,9 @@ export function stampStream(
   stream: ServerHttp2Stream,
   asked: IncomingHttpHeaders,
   evidence: ContinuityEvidence,
-  options: FrameOptions,
+  { protocol = PLAIN_PROTOCOL, ...options }: FrameOptions & Pick<ContinuityOptions, 'protocol'>,
 ): void {
-  const read = readerOf(evidence, asked['last-event-id']?.toString() || undefined);
+  const read = readerOf(evidence, asked['last-event-id']?.toString() || undefined, protocol);
   const shadows = new Shadows(stream);
   shadows.put('respond', (original) => {
     return function respond(this: unknown, ...args: unknown[]): unknown {
