@@ -12,7 +12,7 @@ export interface IssuedIds {
 
 /** A logical stream as this process writes it. */
 export interface WrittenStream {
-  /** Stands for its key, the same in every process (L4). */
+  /** Stands for its key, the same in every process (L4); 0 where no other one could find it. */
   readonly tag: number;
   readonly log: WrittenLog;
   /** Connections that read it now. */

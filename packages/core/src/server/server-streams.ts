@@ -13,7 +13,7 @@ import { numberedBy, WrittenLog } from './written-log.ts';
 export interface ServerStream extends WrittenStream {
   /** Tag of the key under which it is found; 0 for an answer, which is found by its place. */
   readonly key: number;
-  /** The same, of an answer that of the GET which goes on with it. */
+  /** The same, of an answer that of the GET which goes on with it; 0 without a session. */
   readonly tag: number;
   readonly log: WrittenLog;
   open: number;
@@ -160,7 +160,8 @@ export class ServerStreams {
     }
     if (shared) return shared;
     const isAnswer = facts.method !== 'GET' && cursor === undefined && !isNamed;
-    return isAnswer ? this.#newAnswer(placeTagOf(facts), key) : this.#newShared(key);
+    if (!isAnswer) return this.#newShared(key);
+    return this.#newAnswer(placeTagOf(facts), sessionOf(facts) === undefined ? 0 : key);
   }
 
   #newShared(key: number): ServerStream {

@@ -72,10 +72,16 @@ class Instance {
     this.#timeline = createServerTimeline({ observer: this.observer, profiles: [LOGGED] });
   }
 
-  open(cursor?: string, gen?: string, target = '/feed', log?: string): StreamConnection {
+  open(
+    cursor?: string,
+    gen?: string,
+    target = '/feed',
+    log?: string,
+    method = 'GET',
+  ): StreamConnection {
     const request: Record<string, string | undefined> = { 'last-event-id': cursor };
     const connection = this.#timeline.open(
-      { transport: 'sse', method: 'GET', origin: '', target, header: (name) => request[name] },
+      { transport: 'sse', method, origin: '', target, header: (name) => request[name] },
       0,
     );
     const answer: Record<string, string | undefined> = {
@@ -250,6 +256,15 @@ describe('what an instance tells', () => {
       { runs: [], tags: [] },
     ]);
     expect(new Set(index.told.map(({ issuer }) => issuer)).size).toBe(1);
+  });
+
+  it('is nothing of an answer without a session, which nobody could find elsewhere', async () => {
+    const { index, ...instance } = make();
+    const connection = instance.open(undefined, 'b', '/mcp', undefined, 'POST');
+    write(connection, 1, 5);
+    connection.end('eof');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(index.told).toEqual([]);
   });
 
   it('is no number where cursors are hashed', async () => {

@@ -56,7 +56,8 @@ export class OriginObserver implements StreamObserver {
   }
 
   settled(connection: StreamConnection, report: StreamReport): void {
-    const { written, logEpoch } = report;
+    const { logEpoch } = report;
+    const written = report.written?.tag === 0 ? undefined : report.written;
     if (written !== undefined) this.#book.watch(written, logEpoch);
     const own = ownFinding(this.#book, report);
     if (written === undefined || own === undefined) {
