@@ -66,7 +66,7 @@ it('X1: an adopted MCP session is told from where it was adopted, and how many l
     initialReconnectionDelay: 20,
     maxReconnectionDelay: 100,
     reconnectionDelayGrowFactor: 1,
-    maxRetries: 20,
+    maxRetries: 1_000, // a process may take seconds to start
   };
   const url = new URL('/mcp', balancer.origin);
   await client.connect(new StreamableHTTPClientTransport(url, { reconnectionOptions }) as never);
