@@ -3,6 +3,7 @@ import type { DeclaredEpoch, IssuedIds, WrittenStream } from '@sameriver/core';
 import { processWide } from '@sameriver/core';
 import { captured } from '../capture.ts';
 import type { CaptureOptions } from '../types.ts';
+import { createAnswerLimit } from './answer-limit.ts';
 import type { IssuedRecord, OriginIndex } from './origin-index.ts';
 
 /** How long what was issued may stay untold, in milliseconds. */
@@ -59,6 +60,7 @@ export class IssueBook {
   readonly #left = new WeakMap<WrittenStream, Set<string>>();
   readonly #watched = new Set<WrittenStream>();
   readonly #waiting = new Set<WrittenStream>();
+  readonly #limited = createAnswerLimit();
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Immediate | undefined;
   #isTelling = false;
@@ -177,7 +179,8 @@ export class IssueBook {
     const batch = [...this.#waiting].slice(0, RECORDS_AT_ONCE);
     for (const stream of batch) this.#waiting.delete(stream);
     try {
-      await this.#options.index.issued(batch.flatMap((stream) => this.#record(stream) ?? []));
+      const records = batch.flatMap((stream) => this.#record(stream) ?? []);
+      await this.#limited(this.#options.index.issued(records));
       return true;
     } catch {
       this.#options.failed();

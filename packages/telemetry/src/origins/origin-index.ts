@@ -31,7 +31,8 @@ export interface KnownIssuers {
 
 /**
  * Which instance issued which ids under which epoch, as far as several instances tell each other.
- * Both calls may fail or never settle: then verdicts are what they are without an index.
+ * Both calls may fail or never settle: then verdicts are what they are without an index. What does
+ * not settle is given up after a minute, and after twice as long each time that happens again.
  */
 export interface OriginIndex {
   /** Called from time to time and at the end of connections, never for an event. */

@@ -1,5 +1,6 @@
 import type { OtherIssuer } from '@sameriver/core';
 import { createDeadlines } from '../deadlines.ts';
+import { createAnswerLimit } from './answer-limit.ts';
 import { isOfThisProcess } from './issue-book.ts';
 import type { OriginIndex } from './origin-index.ts';
 
@@ -18,6 +19,7 @@ export class OriginInquiry {
   /** One question for the many readers of a broadcast that come back at once. */
   readonly #asked = new Map<string, Promise<readonly OtherIssuer[]>>();
   readonly #giveUp = new Set<() => void>();
+  readonly #limited = createAnswerLimit();
 
   constructor(
     index: OriginIndex,
@@ -67,7 +69,7 @@ export class OriginInquiry {
 
   async #put(stream: string): Promise<readonly OtherIssuer[]> {
     try {
-      const { issuers, unreadable } = await this.#index.issuersOf(stream);
+      const { issuers, unreadable } = await this.#limited(this.#index.issuersOf(stream));
       if (unreadable > 0) this.#failed();
       return issuers.filter(({ issuer }) => !isOfThisProcess(issuer));
     } catch {

@@ -10,9 +10,11 @@ class Index implements OriginIndex {
   readonly asked: string[] = [];
   readonly #answers: ((others: readonly KnownIssuer[]) => void)[] = [];
   isDown = false;
+  isMute = false;
 
   async issued(records: readonly IssuedRecord[]): Promise<void> {
     if (this.isDown) throw new Error('down');
+    if (this.isMute) return new Promise(() => {});
     this.told.push(...records);
   }
 
@@ -166,6 +168,19 @@ describe('a verdict that another instance may know more about', () => {
     expect([heard, failures()]).toEqual([['settled cursor_not_advanced unknown'], 1]);
   });
 
+  it('is asked about again where answers were lost, and what is issued is told again', async () => {
+    const { index, failures, ...instance } = make();
+    index.isMute = true;
+    for (let at = 0; at < 100; at++) write(instance.open('4118', undefined, `/${at}`), 13);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([index.asked.length, index.told.length, failures()]).toEqual([64, 0, 100]);
+    index.isMute = false;
+    await vi.advanceTimersByTimeAsync(62_000);
+    expect(index.told).toHaveLength(100);
+    write(instance.open('4118', undefined, '/another'), 13);
+    expect(index.asked).toHaveLength(65);
+  });
+
   it('is asked about once for all the readers who come back to one stream', async () => {
     const { index, heard, ...instance } = make();
     for (let reader = 0; reader < 100; reader++) instance.open('4118').end('eof');
@@ -275,11 +290,12 @@ describe('what an instance tells', () => {
     expect([ids?.runs, ids?.tags.length]).toEqual([[], 5]);
   });
 
-  it('is told once more when the instrumentation is switched off', () => {
+  it('is told once more when the instrumentation is switched off', async () => {
     const { index, stop, ...instance } = make();
     write(instance.open(), 1, 5);
     stop();
     expect(index.runs).toEqual([[undefined, [1, 5]]]);
+    await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
