@@ -1,4 +1,5 @@
 import * as api from '@opentelemetry/api';
+import { tellHeldVerdicts } from '@sameriver/telemetry';
 import { readSwitch } from './config/switches.ts';
 
 /** Milliseconds. A collector answers within it; one that is not there must not hold up a deploy. */
@@ -36,6 +37,7 @@ type Flushed = 'sent' | 'late';
 
 /** Never rejects. */
 async function flush(): Promise<Flushed> {
+  tellHeldVerdicts();
   const late = Promise.withResolvers<Flushed>();
   const timer = setTimeout(late.resolve, patience(), 'late');
   const sent = Promise.allSettled(providers().map(forceFlush)).then((): Flushed => 'sent');

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const REGISTER = '@sameriver/node/register';
+const REGISTERED = fileURLToPath(new URL('../dist/register.js', import.meta.url));
+/** A directory from which a client of Redis can be loaded. */
+const WITH_REDIS = fileURLToPath(new URL('../../guard/', import.meta.url));
 const READ = 'dropped\nread\n';
 /** The close codes of both WebSockets, and the profile that says where their numbers stand. */
 const MOVED_ON = '1006\n1000\n';
@@ -290,6 +293,17 @@ describe('the end of a process stays what it is', () => {
     });
     expect(result).toMatchObject({ code: null, signal: 'SIGTERM', stderr: '' });
     expect(named('sse connect')).toHaveLength(1);
+  });
+
+  test('a verdict that is held for a shared index is told before it', async () => {
+    const silent = await loopback(() => {});
+    const result = await runNode(['--import', REGISTERED, `${FIXTURES}foreign-cursor.mjs`], {
+      cwd: WITH_REDIS,
+      env: { ...collector.env, SAMERIVER_ORIGIN_REDIS: silent.origin.replace('http', 'redis') },
+    });
+    await silent.close();
+    expect(result).toEqual({ code: 0, signal: null, stdout: '', stderr: '' });
+    expect(judged('sse accept').map(({ attributes }) => attributes)).toMatchObject([FORGOTTEN]);
   });
 
   test.each([

@@ -25,6 +25,7 @@ export {
   ATTR_MCP_SESSION_ID,
   ATTR_MCP_STREAM,
 } from './names.ts';
+export { tellHeldVerdicts } from './origins/held-verdicts.ts';
 export type {
   IssuedRecord,
   KnownIssuer,

@@ -17,6 +17,7 @@ import {
 } from '@sameriver/core';
 import type { CaptureOptions } from '../types.ts';
 import { HeldReports } from './held-reports.ts';
+import { heldVerdicts } from './held-verdicts.ts';
 import { instanceName } from './instance-name.ts';
 import { IssueBook, streamOf } from './issue-book.ts';
 import type { OriginIndex } from './origin-index.ts';
@@ -53,6 +54,7 @@ export class OriginObserver implements StreamObserver {
     this.#failed = failed;
     this.#book = new IssueBook({ ...options, instance });
     this.#inquiry = new OriginInquiry(index, failed, later);
+    heldVerdicts.add(this.#inquiry);
   }
 
   settled(connection: StreamConnection, report: StreamReport): void {
@@ -91,6 +93,7 @@ export class OriginObserver implements StreamObserver {
 
   /** Tells what is held back as it is, and the index what it was not told yet. */
   stop(): void {
+    heldVerdicts.delete(this.#inquiry);
     this.#inquiry.stop();
     this.#book.stop();
   }
