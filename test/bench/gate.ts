@@ -9,8 +9,8 @@ export const SHOWN: readonly string[] = [
   'reconnect',
   'growth',
   'storm',
-  'server.',
-  'websocket.',
+  'server',
+  'websocket',
   'startup',
   'memory',
 ];

@@ -40,16 +40,19 @@ else {
   }
 }
 
-function benchesOf(parts: readonly string[]): string[] {
+function benchesOf(names: readonly string[]): string[] {
   const benches = readdirSync(import.meta.dirname)
     .filter((name) => name.endsWith('.bench.ts'))
-    .filter((name) => parts.length === 0 || parts.some((part) => name.startsWith(part)))
+    .map((name) => name.slice(0, -'.bench.ts'.length))
     .sort();
-  if (benches.length === 0) {
-    console.error(`No benchmark begins with ${parts.join(' or ')}.`);
+  const unknown = names.filter((name) => !benches.includes(name));
+  if (unknown.length > 0) {
+    console.error(
+      `No benchmark is named ${unknown.join(' or ')}; there are ${benches.join(', ')}.`,
+    );
     process.exitCode = 1;
   }
-  return benches;
+  return benches.filter((name) => names.length === 0 || names.includes(name));
 }
 
 async function runAll(benches: readonly string[]): Promise<Finding[]> {
@@ -61,7 +64,7 @@ async function runAll(benches: readonly string[]): Promise<Finding[]> {
 /** One process for each benchmark: the optimiser's memory of one must not colour the next. */
 async function run(name: string): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const bench = spawn(process.execPath, [...FLAGS, join(import.meta.dirname, name)], {
+  const bench = spawn(process.execPath, [...FLAGS, join(import.meta.dirname, `${name}.bench.ts`)], {
     stdio: ['ignore', isGate ? 'ignore' : 'inherit', 'inherit', 'ipc'],
     env: isGate ? { BENCH_SHARE: GATE_SHARE, ...process.env } : process.env,
   });
