@@ -159,6 +159,14 @@ describe('a Stream-Continuity header on an answer of a cache', () => {
     ['that says so', { 'cache-status': 'a;fwd=miss, b;hit' }],
     ['of the older kind', { 'x-cache': 'Hit from cloudfront' }],
     ['at the edge', { 'cf-cache-status': 'HIT' }],
+    ['by one that names its protocol', { 'x-cache': 'TCP_REMOTE_HIT' }],
+    ['by one that asked whether it still holds', { 'cf-cache-status': 'REVALIDATED' }],
+    ['by one that knows that it is old', { 'cf-cache-status': 'STALE' }],
+    [
+      'by one that was told that it still holds',
+      { 'cache-status': 'a; fwd=stale; fwd-status=304' },
+    ],
+    ['by a reverse proxy', { 'x-cache-status': 'UPDATING' }],
   ])('proves nothing %s, even where it echoes the cursor', (_, headers) => {
     const all = { 'stream-continuity': GOOD, ...headers };
     expect(judge([NEXT], all)).toMatchObject({ verdict: 'unverifiable' });
@@ -167,6 +175,9 @@ describe('a Stream-Continuity header on an answer of a cache', () => {
   it.each<[string, Headers]>([
     ['with an age of nothing, which some proxies put on everything', { age: '0' }],
     ['from a cache that had to ask', { 'cache-status': 'edge; fwd=uri-miss', 'x-cache': 'MISS' }],
+    ['from a proxy that stores no such answer', { 'x-cache': 'hit-for-pass' }],
+    ['from one that fetched it anew', { 'cache-status': 'a; fwd=stale; fwd-status=200' }],
+    ['from one that found nothing', { 'x-cache': 'TCP_MISS', 'x-cache-status': 'BYPASS' }],
   ])('is believed %s', (_, headers) => {
     const all = { 'stream-continuity': GOOD, ...headers };
     expect(judge([NEXT], all)).toMatchObject({ verdict: 'resumed' });
