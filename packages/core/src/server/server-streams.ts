@@ -40,6 +40,12 @@ export interface Carrier {
 const ANSWERS_REMEMBERED = 16;
 
 /**
+ * Streams looked at for one to forget, at each close. Those still read go to the back, or one that is
+ * read for days would keep all that came after it; two, as some of them lie between the others.
+ */
+const SEEN_AT_A_CLOSE = 2;
+
+/**
  * Finds the logical stream that a request reads: path, query and session header for what is asked
  * for by GET (a broadcast, when there is no session). The answer to a POST is a stream of its own,
  * resumed by a GET that carries one of its ids.
@@ -108,7 +114,7 @@ export class ServerStreams {
     if (stream.carrier === connection) stream.carrier = undefined;
     this.#memory.closed();
     if (stream.isForgotten && stream.open === 0) stream.log.release();
-    if (this.#byKey.get(stream.key) === stream) {
+    if (stream.open === 0 && this.#byKey.get(stream.key) === stream) {
       this.#byKey.delete(stream.key);
       this.#byKey.set(stream.key, stream);
     }
@@ -198,12 +204,14 @@ export class ServerStreams {
 
   /** The longest untouched go first; what is being written to stays. */
   #evict(): void {
-    while (this.#byKey.size > this.#limit) {
+    for (let seen = 0; seen < SEEN_AT_A_CLOSE && this.#byKey.size > this.#limit; seen++) {
       const [oldest] = this.#byKey;
-      if (oldest === undefined || oldest[1].open > 0) return;
-      this.#byKey.delete(oldest[0]);
+      if (oldest === undefined) break;
+      const [key, stream] = oldest;
+      this.#byKey.delete(key);
+      if (stream.open > 0) this.#byKey.set(key, stream);
       // Under another name than its own a stream moved once.
-      if (oldest[0] === oldest[1].key) forget(oldest[1]);
+      else if (key === stream.key) forget(stream);
     }
     while (this.#answers.size > this.#limit) {
       const [oldest] = this.#answers;

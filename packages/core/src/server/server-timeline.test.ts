@@ -398,3 +398,20 @@ describe('what a report says of the log', () => {
     expect(logEpochOf({ 'x-log': 'a', 'stream-continuity': 'gen="g"' })).toEqual(['a']);
   });
 });
+
+describe('the streams that a server remembers', () => {
+  it('are forgotten beyond their number though an older one is read all the time', () => {
+    const server = new Server({ closedStreams: 2 });
+    write(server.open({ target: '/read' }), ...range(1, 5));
+    for (const name of range(1, 9)) {
+      const connection = server.open({ target: `/closed/${name}` });
+      write(connection, ...range(1, 5));
+      connection.end('eof', 1);
+    }
+    for (const target of ['/closed/1', '/closed/9', '/read']) {
+      write(server.resume('3', { target }), '4', '5');
+    }
+    const classes = server.reports.map(({ verdict }) => verdict?.classification);
+    expect(classes).toEqual(['unverifiable', 'resumed', 'resumed']);
+  });
+});
