@@ -6,8 +6,11 @@ import type { OriginIndex } from './origin-index.ts';
 
 /** How long a verdict may be held for the index, in milliseconds. */
 const PATIENCE = 250;
-/** Questions that may stay without an answer; further ones are not put. */
-const MOST_UNANSWERED = 64;
+/**
+ * Questions that may stay without an answer; further ones are not put. A deploy sends the readers of
+ * hundreds of streams at once, and an answer takes a few kilobytes.
+ */
+const MOST_UNANSWERED = 512;
 
 type Hear = (others: readonly OtherIssuer[]) => void;
 

@@ -171,14 +171,14 @@ describe('a verdict that another instance may know more about', () => {
   it('is asked about again where answers were lost, and what is issued is told again', async () => {
     const { index, failures, ...instance } = make();
     index.isMute = true;
-    for (let at = 0; at < 100; at++) write(instance.open('4118', undefined, `/${at}`), 13);
+    for (let at = 0; at < 600; at++) write(instance.open('4118', undefined, `/${at}`), 13);
     await vi.advanceTimersByTimeAsync(2_000);
-    expect([index.asked.length, index.told.length, failures()]).toEqual([64, 0, 100]);
+    expect([index.asked.length, index.told.length, failures()]).toEqual([512, 0, 600]);
     index.isMute = false;
     await vi.advanceTimersByTimeAsync(62_000);
-    expect(index.told).toHaveLength(100);
+    expect(index.told).toHaveLength(600);
     write(instance.open('4118', undefined, '/another'), 13);
-    expect(index.asked).toHaveLength(65);
+    expect(index.asked).toHaveLength(513);
   });
 
   it('is asked about once for all the readers who come back to one stream', async () => {
@@ -189,10 +189,10 @@ describe('a verdict that another instance may know more about', () => {
     expect(heard).toHaveLength(200);
   });
 
-  it('is not asked about any more while 64 questions have no answer', async () => {
+  it('is not asked about any more while 512 questions have no answer', async () => {
     const { index, heard, failures, ...instance } = make();
-    for (let stream = 0; stream < 100; stream++) write(instance.open('9', 'b', `/${stream}`), 3);
-    expect([index.asked.length, heard.length, failures()]).toEqual([64, 36, 36]);
+    for (let stream = 0; stream < 600; stream++) write(instance.open('9', 'b', `/${stream}`), 3);
+    expect([index.asked.length, heard.length, failures()]).toEqual([512, 88, 88]);
   });
 
   it('is not asked about where this instance knows better', () => {
