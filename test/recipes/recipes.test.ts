@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { debianPackageOrReason } from '@sameriver/testkit';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { agentConfig } from './agent-schema.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECIPES = join(ROOT, 'docs/recipes');
@@ -126,6 +127,27 @@ describe.each(['agent', 'gateway'])('the %s collector', (tier) => {
     for (const [name] of text.matchAll(/event_stream\.[a-z_.]+[a-z]/g)) {
       expect(REGISTRY).toContain(`\`${name}\``);
     }
+  });
+});
+
+describe("the agent's schema", () => {
+  const config = read('collector/agent.yaml');
+  const limiter = config.processors.memory_limiter;
+  const withLimiter = (memory_limiter: object): object => ({
+    ...config,
+    processors: { memory_limiter },
+  });
+
+  test('accepts its configuration', () => {
+    expect(agentConfig.safeParse(config).error?.issues ?? []).toEqual([]);
+  });
+
+  test.each([
+    ['a key that no component knows', { ...limiter, check_intervall: '1s' }],
+    ['a number where a duration is due', { ...limiter, check_interval: 1 }],
+    ['a share of more than all', { ...limiter, limit_percentage: 180 }],
+  ])('refuses %s', (_, wrong) => {
+    expect(agentConfig.safeParse(withLimiter(wrong)).success).toBe(false);
   });
 });
 
