@@ -18,6 +18,7 @@ import { tellStatus } from './answered-span.ts';
 import { errorTypeOf } from './error-type.ts';
 import { HttpEntry } from './http-entry.ts';
 import { handshakeOf } from './http-request.ts';
+import { Polling } from './polling.ts';
 import { Redirects } from './redirects.ts';
 import { unwatch, watchRequest } from './watch-request.ts';
 
@@ -37,16 +38,21 @@ export class NodeHttpTap {
   readonly #answers = new WeakMap<object, FollowedSocket>();
   readonly #headers = new WeakMap<FollowedSocket, HeaderLookup>();
   readonly #redirects = new Redirects();
+  readonly #polling: Polling;
   readonly #entry: HttpEntry;
   readonly #undo: readonly (() => void)[];
 
   constructor(sockets: Sockets) {
     this.#sockets = sockets;
+    this.#polling = new Polling((step) => sockets.safely(step));
     this.#entry = new HttpEntry(sockets, (request) => this.#continued(request));
     this.#undo = [
       subscribeAll({
         // In the caller's context; `start` comes later and stands in where there is no `created`.
-        'http.client.request.created': (message) => this.#onRequest(message),
+        'http.client.request.created': (message) => {
+          this.#polling.asked((message as { request: ClientRequest }).request);
+          this.#onRequest(message);
+        },
         'http.client.request.start': (message) => this.#onRequest(message),
         'http.client.request.error': (message) => this.#onError(message),
         // In spite of its name: the head of the response is in.
@@ -114,6 +120,7 @@ export class NodeHttpTap {
 
   #onResponse(message: unknown): void {
     const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
+    this.#polling.answered(request, response);
     const asked = this.#requests.get(request);
     if (asked === undefined) return;
     this.#requests.delete(request);
@@ -133,6 +140,7 @@ export class NodeHttpTap {
   #upgradeComes(request: ClientRequest, socket: FollowedSocket, response: IncomingMessage): void {
     this.#requests.delete(request);
     this.#answers.set(response, socket);
+    this.#sockets.safely(() => this.#polling.upgrades(request, socket));
   }
 
   #switched(response: IncomingMessage): FollowedSocket | undefined {
@@ -149,6 +157,7 @@ export class NodeHttpTap {
     this.#headers.delete(socket);
     this.#sockets.safely(() => tellStatus(this.#sockets, socket, 101));
     socket.answered(101, header);
+    this.#polling.opened(socket);
     return socket;
   }
 
