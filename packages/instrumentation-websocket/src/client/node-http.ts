@@ -18,7 +18,6 @@ import { tellStatus } from './answered-span.ts';
 import { errorTypeOf } from './error-type.ts';
 import { HttpEntry } from './http-entry.ts';
 import { handshakeOf } from './http-request.ts';
-import { Polling } from './polling.ts';
 import { Redirects } from './redirects.ts';
 import { unwatch, watchRequest } from './watch-request.ts';
 
@@ -38,21 +37,16 @@ export class NodeHttpTap {
   readonly #answers = new WeakMap<object, FollowedSocket>();
   readonly #headers = new WeakMap<FollowedSocket, HeaderLookup>();
   readonly #redirects = new Redirects();
-  readonly #polling: Polling;
   readonly #entry: HttpEntry;
   readonly #undo: readonly (() => void)[];
 
   constructor(sockets: Sockets) {
     this.#sockets = sockets;
-    this.#polling = new Polling((step) => sockets.safely(step));
     this.#entry = new HttpEntry(sockets, (request) => this.#continued(request));
     this.#undo = [
       subscribeAll({
         // In the caller's context; `start` comes later and stands in where there is no `created`.
-        'http.client.request.created': (message) => {
-          this.#polling.asked((message as { request: ClientRequest }).request);
-          this.#onRequest(message);
-        },
+        'http.client.request.created': (message) => this.#onRequest(message),
         'http.client.request.start': (message) => this.#onRequest(message),
         'http.client.request.error': (message) => this.#onError(message),
         // In spite of its name: the head of the response is in.
@@ -120,7 +114,6 @@ export class NodeHttpTap {
 
   #onResponse(message: unknown): void {
     const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
-    this.#polling.answered(request, response);
     const asked = this.#requests.get(request);
     if (asked === undefined) return;
     this.#requests.delete(request);
@@ -140,7 +133,6 @@ export class NodeHttpTap {
   #upgradeComes(request: ClientRequest, socket: FollowedSocket, response: IncomingMessage): void {
     this.#requests.delete(request);
     this.#answers.set(response, socket);
-    this.#sockets.safely(() => this.#polling.upgrades(request, socket));
   }
 
   #switched(response: IncomingMessage): FollowedSocket | undefined {
@@ -157,7 +149,6 @@ export class NodeHttpTap {
     this.#headers.delete(socket);
     this.#sockets.safely(() => tellStatus(this.#sockets, socket, 101));
     socket.answered(101, header);
-    this.#polling.opened(socket);
     return socket;
   }
 
