@@ -39,6 +39,7 @@ export { createRecorder } from './recorder.ts';
 export type { ReplayControl, ReplayOptions } from './replay-control.ts';
 export { replayControl } from './replay-control.ts';
 export { StreamSpanProcessor } from './span-processor.ts';
+export type { StreamOptions } from './stream-options.ts';
 export { subscribeAll } from './subscribe-all.ts';
 export type { AskedRequest, StartTap, StopTap, TapHost, Taps } from './tap.ts';
 export type { TapOptions } from './taps.ts';

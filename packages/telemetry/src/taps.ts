@@ -1,8 +1,6 @@
 import type {
   Role,
-  StreamConnection,
   StreamObserver,
-  StreamReport,
   StreamTimeline,
   TimelineOptions,
   Transport,
@@ -10,23 +8,15 @@ import type {
 import { joinTimeline } from '@sameriver/core';
 import { createDeadlines } from './deadlines.ts';
 import { withFacets, withRequests } from './facets.ts';
-import type { OriginIndex } from './origins/origin-index.ts';
 import { OriginObserver } from './origins/origin-observer.ts';
 import type { ReplayControl, ReplayOptions } from './replay-control.ts';
 import { replayControl } from './replay-control.ts';
-import type { AskedRequest, StopTap, TapHost, Taps } from './tap.ts';
-import type { CaptureOptions, StreamRecorder } from './types.ts';
+import type { StreamOptions } from './stream-options.ts';
+import type { StopTap, TapHost, Taps } from './tap.ts';
+import type { StreamRecorder } from './types.ts';
 
-/** What every instrumentation is configured by, whatever it taps. All times are milliseconds. */
-export interface TapOptions extends Omit<TimelineOptions, 'observer'> {
-  readonly client?: boolean;
-  readonly server?: boolean;
-  readonly decisionTimeout?: number;
-  readonly capture?: CaptureOptions;
-  readonly originIndex?: OriginIndex;
-  readonly ignoreRequest?: (request: AskedRequest, role: Role) => boolean;
-  readonly reportHook?: (report: StreamReport, connection: StreamConnection) => void;
-}
+/** What every instrumentation is configured by, whatever it taps. */
+export interface TapOptions extends StreamOptions, Omit<TimelineOptions, 'observer'> {}
 
 const DECISION_TIMEOUT = 15_000;
 const ROLES: readonly Role[] = ['client', 'server'];
