@@ -1,10 +1,7 @@
-import { writeContinuity } from '@sameriver/core';
+import { readerForAnswer, stampFor } from './answer-stamp.ts';
 import type { ContinuityEvidence } from './evidence.ts';
-import { readerOf } from './evidence.ts';
-import { CONTINUITY_HEADER, exposedHeaders, isEventStream, takesFrame } from './expose.ts';
-import { frameOf } from './frame.ts';
+import { CONTINUITY_HEADER } from './expose.ts';
 import type { ContinuityOptions } from './stamp-response.ts';
-import { PLAIN_PROTOCOL } from './stamp-response.ts';
 
 /**
  * `continuity` for handlers that take a web `Request` and return a `Response`:
@@ -25,20 +22,16 @@ export async function continuityResponse(
   options: ContinuityOptions = {},
 ): Promise<Response> {
   const sent = options.cursor ?? request.headers.get('last-event-id');
-  const read = readerOf(evidence, sent || undefined, options.protocol ?? PLAIN_PROTOCOL);
+  const read = readerForAnswer(evidence, sent, options.protocol);
   const response = await respond();
   const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-  if (response.status !== 200 || !isEventStream(header('content-type'))) return response;
-  if (header(CONTINUITY_HEADER) !== undefined) return response;
-  const said = read();
-  const field = writeContinuity(said);
-  if (field === undefined) return response;
+  const { body, status, statusText } = response;
+  const stamp = stampFor({ status, header, hasBody: true }, read, options);
+  if (stamp === undefined) return response;
+  const { field, exposed, frame } = stamp;
   const headers = new Headers(response.headers);
   headers.set(CONTINUITY_HEADER, field);
-  const exposed = exposedHeaders(header);
   if (exposed !== undefined) headers.set('Access-Control-Expose-Headers', exposed);
-  const frame = takesFrame(header) ? frameOf(said, field, options) : '';
-  const { body, status, statusText } = response;
   return new Response(frame === '' ? body : before(body, frame), { status, statusText, headers });
 }
 

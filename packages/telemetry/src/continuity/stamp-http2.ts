@@ -1,16 +1,14 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { diag } from '@opentelemetry/api';
 import type { Continuity } from '@sameriver/core';
-import { writeContinuity } from '@sameriver/core';
+import { readerForAnswer, stampFor } from './answer-stamp.ts';
 import type { ContinuityEvidence } from './evidence.ts';
-import { readerOf } from './evidence.ts';
-import { CONTINUITY_HEADER, exposedHeaders, isEventStream, takesFrame } from './expose.ts';
+import { CONTINUITY_HEADER } from './expose.ts';
 import type { FrameOptions } from './frame.ts';
-import { beginsWithMark, frameOf } from './frame.ts';
+import { beginsWithMark } from './frame.ts';
 import { Head } from './head.ts';
 import { Shadows } from './shadows.ts';
 import type { ContinuityOptions } from './stamp-response.ts';
-import { PLAIN_PROTOCOL } from './stamp-response.ts';
 
 const NOTHING_SET = { getHeader: () => undefined };
 const CONTINUITY: string = CONTINUITY_HEADER.toLowerCase();
@@ -28,9 +26,9 @@ export function stampStream(
   stream: ServerHttp2Stream,
   asked: IncomingHttpHeaders,
   evidence: ContinuityEvidence,
-  { protocol = PLAIN_PROTOCOL, ...options }: FrameOptions & Pick<ContinuityOptions, 'protocol'>,
+  { protocol, ...options }: FrameOptions & Pick<ContinuityOptions, 'protocol'>,
 ): void {
-  const read = readerOf(evidence, asked['last-event-id']?.toString() || undefined, protocol);
+  const read = readerForAnswer(evidence, asked['last-event-id']?.toString(), protocol);
   const shadows = new Shadows(stream);
   shadows.put('respond', (original) => {
     return function respond(this: unknown, ...args: unknown[]): unknown {
@@ -61,15 +59,11 @@ function stampedArguments(
   const [headers = {}, settings] = args as [unknown, { endStream?: boolean }?];
   const head = new Head(NOTHING_SET, [200, headers]);
   const header = (name: string): string | undefined => head.get(name);
-  if ((header(':status') ?? '200') !== '200') return undefined;
-  if (!isEventStream(header('content-type'))) return undefined;
-  if (header(CONTINUITY) !== undefined) return undefined;
-  const said = read();
-  const field = writeContinuity(said);
-  if (field === undefined) return undefined;
+  const status = Number(header(':status') ?? 200);
   const hasBody = settings?.endStream !== true && asked[':method'] !== 'HEAD';
-  const frame = hasBody && takesFrame(header) ? frameOf(said, field, options) : '';
-  const exposed = exposedHeaders(header);
+  const stamp = stampFor({ status, header, hasBody }, read, options);
+  if (stamp === undefined) return undefined;
+  const { field, exposed, frame } = stamp;
   const replaced = exposed === undefined ? undefined : head.with(EXPOSE, exposed)?.[1];
   const isAdded = exposed !== undefined && replaced === undefined;
   const fields = { [CONTINUITY]: field, ...(isAdded && { [EXPOSE]: exposed }) };

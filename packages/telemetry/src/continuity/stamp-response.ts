@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { diag } from '@opentelemetry/api';
-import { writeContinuity } from '@sameriver/core';
+import { readerForAnswer, stampFor } from './answer-stamp.ts';
 import type { ContinuityEvidence } from './evidence.ts';
-import { readerOf } from './evidence.ts';
-import { CONTINUITY_HEADER, exposedHeaders, isEventStream, takesFrame } from './expose.ts';
+import { CONTINUITY_HEADER, isEventStream } from './expose.ts';
 import type { FrameOptions } from './frame.ts';
-import { beginsWithMark, frameOf } from './frame.ts';
+import { beginsWithMark } from './frame.ts';
 import { Head } from './head.ts';
 import { Shadows } from './shadows.ts';
 
@@ -44,14 +43,11 @@ export function continuity(
   }
 }
 
-/** Of streams that say nothing of themselves but `Stream-Continuity`: the profile of that name. */
-export const PLAIN_PROTOCOL = 'stream-continuity';
-
 type AnyResponse = ServerResponse;
 
 class Stamp {
   readonly #response: AnyResponse;
-  readonly #read: ReturnType<typeof readerOf>;
+  readonly #read: ReturnType<typeof readerForAnswer>;
   readonly #options: ContinuityOptions;
   readonly #shadows: Shadows;
   #isOver = false;
@@ -66,7 +62,7 @@ class Stamp {
     this.#response = response as AnyResponse;
     this.#options = options;
     const sent = options.cursor ?? response.req.headers['last-event-id']?.toString();
-    this.#read = readerOf(evidence, sent || undefined, options.protocol ?? PLAIN_PROTOCOL);
+    this.#read = readerForAnswer(evidence, sent, options.protocol);
     this.#shadows = new Shadows(response);
   }
 
@@ -113,15 +109,12 @@ class Stamp {
     const response = this.#response;
     const head = new Head(response, args);
     const header = (name: string): string | undefined => head.get(name);
-    if (args[0] !== 200 || !isEventStream(header('content-type'))) return args;
-    if (header(CONTINUITY_HEADER.toLowerCase()) !== undefined) return args;
-    const said = this.#read();
-    const field = writeContinuity(said);
-    if (field === undefined) return args;
+    const hasBody = response.req.method !== 'HEAD';
+    const stamp = stampFor({ status: args[0], header, hasBody }, this.#read, this.#options);
+    if (stamp === undefined) return args;
+    const { field, exposed, frame } = stamp;
     response.setHeader(CONTINUITY_HEADER, field);
-    const isBody = response.req.method !== 'HEAD' && takesFrame(header);
-    if (isBody) this.#frame = frameOf(said, field, this.#options);
-    const exposed = exposedHeaders(header);
+    this.#frame = frame;
     if (exposed === undefined) return args;
     const replaced = head.with('access-control-expose-headers', exposed);
     if (replaced === undefined) response.setHeader('Access-Control-Expose-Headers', exposed);

@@ -9,11 +9,6 @@ interface Told {
 export class HeldReports {
   readonly #byConnection = new Map<StreamConnection, Told[]>();
 
-  /** Connections that wait. */
-  get size(): number {
-    return this.#byConnection.size;
-  }
-
   /** Tells now, or after what is held back of this connection. */
   tell(connection: StreamConnection, tell: () => void): void {
     const queue = this.#byConnection.get(connection);
