@@ -1,11 +1,7 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { requestBodies } from '@sameriver/telemetry';
+import type { ServerHttp2Stream } from 'node:http2';
+import { onServerRequests, requestBodies } from '@sameriver/telemetry';
 
-const REQUEST_START = 'http.server.request.start';
-/** Not published before Node 22.17. */
-const STREAM_CREATED = 'http2.server.stream.created';
 /** A longer message is read by its SDK and not by us. */
 const MOST_BYTES = 65_536;
 
@@ -19,31 +15,17 @@ type Source = IncomingMessage | ServerHttp2Stream;
  * @returns Stops it.
  */
 export function keepRequestBodies(onFailure: () => void): () => void {
-  const onStart = (message: unknown): void => {
-    try {
-      const { request } = message as { request: IncomingMessage };
-      if (request.method === 'POST' && isMcp(acceptIn(request.rawHeaders))) keep(request);
-    } catch {
-      onFailure();
-    }
-  };
-  const onStream = (message: unknown): void => {
-    try {
-      const { stream, headers } = message as {
-        stream: ServerHttp2Stream;
-        headers: IncomingHttpHeaders;
-      };
-      if (headers[':method'] === 'POST' && isMcp(headers.accept)) keep(stream);
-    } catch {
-      onFailure();
-    }
-  };
-  subscribe(REQUEST_START, onStart);
-  subscribe(STREAM_CREATED, onStream);
-  return () => {
-    unsubscribe(REQUEST_START, onStart);
-    unsubscribe(STREAM_CREATED, onStream);
-  };
+  return onServerRequests(
+    {
+      http1: (request) => {
+        if (request.method === 'POST' && isMcp(acceptIn(request.rawHeaders))) keep(request);
+      },
+      http2: (stream, headers) => {
+        if (headers[':method'] === 'POST' && isMcp(headers.accept)) keep(stream);
+      },
+    },
+    onFailure,
+  );
 }
 
 /** Both types are accepted by every MCP client, whatever the revision. */

@@ -38,6 +38,7 @@ export { countInstrumentationError } from './process-errors.ts';
 export { createRecorder } from './recorder.ts';
 export type { ReplayControl, ReplayOptions } from './replay-control.ts';
 export { replayControl } from './replay-control.ts';
+export { onServerRequests } from './server-requests.ts';
 export { StreamSpanProcessor } from './span-processor.ts';
 export type { StreamOptions } from './stream-options.ts';
 export { subscribeAll } from './subscribe-all.ts';
