@@ -6,8 +6,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   listenAgain,
   OTHER_SERVERS,
+  readOne,
 } from '../../packages/instrumentation-mcp/test/other-servers.ts';
-import { initialize, lastId, listen } from '../../packages/instrumentation-mcp/test/raw-client.ts';
+import { listen } from '../../packages/instrumentation-mcp/test/raw-client.ts';
 
 /*
  * The incidents `mcp-sdk-*` on servers that bring an SDK with them. Neither takes over a session that
@@ -73,11 +74,7 @@ describe.each(OTHER_SERVERS)('%s', (_, start) => {
     async (classification, reason, proves) => {
       const server = await start(storeOf(3, proves));
       closing.push(() => server.stop());
-      const session = await initialize(server.url);
-      const first = await listen(server.url, session);
-      await server.tell();
-      const cursor = lastId(await first.until('data: {'));
-      await first.close();
+      const { session, cursor } = await readOne(server);
       for (let told = 0; told < 8; told++) await server.tell();
       const again = await listenAgain(server.url, session, cursor);
       await again.until('data: {');
@@ -99,11 +96,7 @@ describe.each(OTHER_SERVERS)('%s', (_, start) => {
         () => server.stop(),
         () => other.stop(),
       );
-      const session = await initialize(server.url);
-      const first = await listen(server.url, session);
-      await server.tell();
-      const cursor = lastId(await first.until('data: {'));
-      await first.close();
+      const { session, cursor } = await readOne(server);
       await server.tell();
       const elsewhere = await listen(other.url, session, cursor);
       expect(elsewhere.status).toBeGreaterThanOrEqual(400);

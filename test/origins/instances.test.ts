@@ -1,32 +1,22 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import type { RedisServer } from '@sameriver/testkit';
 import { BALANCERS, freePort, redisServer } from '@sameriver/testkit';
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InstanceOptions } from './instance.ts';
 import { Instance } from './instance.ts';
 import { read } from './reader.ts';
+import { useRedis } from './use-redis.ts';
 
 /*
  * Instances of one service in processes of their own, which share nothing but a real Redis, and know
  * it by the variable alone.
  */
 
-let redis: RedisServer;
-let admin: Redis;
+const redis = useRedis();
 const closing: (() => unknown)[] = [];
 
-beforeAll(async () => {
-  redis = await redisServer();
-  admin = new Redis(redis.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await redis.close();
-});
-beforeEach(() => admin.flushall());
+beforeEach(() => redis.client.flushall());
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
@@ -61,8 +51,8 @@ async function issue(on: Instance, ...ids: string[]): Promise<void> {
 }
 
 async function records(): Promise<string[]> {
-  const [key] = await admin.keys('sameriver:origins:feeds:*');
-  return key === undefined ? [] : admin.hvals(key);
+  const [key] = await redis.client.keys('sameriver:origins:feeds:*');
+  return key === undefined ? [] : redis.client.hvals(key);
 }
 
 describe.each(['redis', 'ioredis'] as const)(

@@ -1,29 +1,19 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { RedisServer } from '@sameriver/testkit';
-import { BALANCERS, freePort, redisServer } from '@sameriver/testkit';
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { BALANCERS, freePort } from '@sameriver/testkit';
+import { afterEach, expect, it } from 'vitest';
 import { Instance } from '../mcp/lib/instance.ts';
+import { useRedis } from './use-redis.ts';
 
 /*
  * Two processes of SDK 1.x, of which the second adopts the sessions of the first by their id alone,
  * as "rehydration" does, and has none of their events.
  */
 
-let redis: RedisServer;
-let admin: Redis;
+const redis = useRedis();
 const closing: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  redis = await redisServer();
-  admin = new Redis(redis.url);
-});
-afterAll(async () => {
-  admin.disconnect();
-  await redis.close();
-});
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
@@ -37,8 +27,8 @@ async function start(name: string, port: number, start: number): Promise<Instanc
 
 /** How many ids the index has heard of. */
 async function idsTold(): Promise<number> {
-  const keys = await admin.keys('sameriver:origins:*');
-  const values = (await Promise.all(keys.map((key) => admin.hvals(key)))).flat();
+  const keys = await redis.client.keys('sameriver:origins:*');
+  const values = (await Promise.all(keys.map((key) => redis.client.hvals(key)))).flat();
   const counts = values.map((value) => {
     const { runs, tags } = JSON.parse(value.slice(value.indexOf(' '))) as Record<
       string,

@@ -1,22 +1,10 @@
 import type { IssuedRecord } from '@sameriver/telemetry';
 import { redisOriginIndex } from '@sameriver/telemetry/origin-redis';
-import type { RedisServer } from '@sameriver/testkit';
-import { redisServer } from '@sameriver/testkit';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useRedis } from './use-redis.ts';
 
-let server: RedisServer;
-let client: Redis;
-
-beforeAll(async () => {
-  server = await redisServer();
-  client = new Redis(server.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await server.close();
-});
-beforeEach(() => client.flushall());
+const redis = useRedis();
+beforeEach(() => redis.client.flushall());
 
 function record(issuer: string, more: Partial<IssuedRecord> = {}): IssuedRecord {
   const epoch = { digest: '0123456789abcdef', text: 'log "7"' };
@@ -25,7 +13,7 @@ function record(issuer: string, more: Partial<IssuedRecord> = {}): IssuedRecord 
 }
 
 const KEY = 'sameriver:origins:s';
-const index = (): ReturnType<typeof redisOriginIndex> => redisOriginIndex(client);
+const index = (): ReturnType<typeof redisOriginIndex> => redisOriginIndex(redis.client);
 const names = async (): Promise<string[]> =>
   (await index().issuersOf('s')).issuers.map(({ issuer }) => issuer).sort();
 
@@ -42,12 +30,12 @@ describe('an index in Redis', () => {
   });
 
   it('keeps one record of an issuer, and forgets a stream after its time to live', async () => {
-    const own = redisOriginIndex(client, { prefix: 'mine:', ttl: 60 });
+    const own = redisOriginIndex(redis.client, { prefix: 'mine:', ttl: 60 });
     await own.issued([record('a.1')]);
     await own.issued([record('a.1', { epoch: undefined })]);
     expect((await own.issuersOf('s')).issuers.map(({ epoch }) => epoch)).toEqual([undefined]);
-    expect(await client.keys('*')).toEqual(['mine:s']);
-    expect(await client.pttl('mine:s')).toBeGreaterThan(50_000);
+    expect(await redis.client.keys('*')).toEqual(['mine:s']);
+    expect(await redis.client.pttl('mine:s')).toBeGreaterThan(50_000);
   });
 
   it('keeps 32 issuers of a stream: the one that wrote longest ago goes', async () => {
@@ -81,18 +69,21 @@ describe('what stands in Redis and is not ours', () => {
     ['an epoch without a hash', '1700000000000 {"instance":"a","epoch":["e"],"runs":[],"tags":[]}'],
   ])('is passed over and counted: %s', async (_, value) => {
     await index().issued([record('a.1')]);
-    await client.hset(KEY, 'foreign', value);
+    await redis.client.hset(KEY, 'foreign', value);
     const { issuers, unreadable } = await index().issuersOf('s');
     expect([issuers.map(({ issuer }) => issuer), unreadable]).toEqual([['a.1'], 1]);
   });
 
   it.each([
-    ['a text', () => client.set(KEY, 'x'.repeat(1_000_000))],
-    ['a list', () => client.rpush(KEY, 'x')],
+    ['a text', () => redis.client.set(KEY, 'x'.repeat(1_000_000))],
+    ['a list', () => redis.client.rpush(KEY, 'x')],
     [
       'a hash of 10,000 fields',
       () =>
-        client.hset(KEY, Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [n, 'x']))),
+        redis.client.hset(
+          KEY,
+          Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [n, 'x'])),
+        ),
     ],
   ])('is not read, and makes way for a record: %s', async (_, make) => {
     await make();
@@ -103,7 +94,7 @@ describe('what stands in Redis and is not ours', () => {
 
   it('is survived: scripts that Redis has forgotten', async () => {
     await index().issued([record('a.1')]);
-    await client.script('FLUSH');
+    await redis.client.script('FLUSH');
     expect(await names()).toEqual(['a.1']);
   });
 });

@@ -4,7 +4,7 @@ import { FastMCP } from 'fastmcp';
 import { startHTTPServer } from 'mcp-proxy';
 import type { EventStore } from '../src/continuity/event-store.ts';
 import type { RawAnswer } from './raw-client.ts';
-import { listen } from './raw-client.ts';
+import { initialize, lastId, listen } from './raw-client.ts';
 
 interface Running {
   readonly url: string;
@@ -63,6 +63,19 @@ export const OTHER_SERVERS: readonly (readonly [name: string, start: Start])[] =
   ['fastmcp', byFastMcp],
   ['mcp-proxy', byMcpProxy],
 ];
+
+/** A reader that gets one event of a session of its own, and goes. */
+export async function readOne({
+  url,
+  tell,
+}: Running): Promise<{ readonly session: string; readonly cursor: string }> {
+  const session = await initialize(url);
+  const first = await listen(url, session);
+  await tell();
+  const cursor = lastId(await first.until('data: {'));
+  await first.close();
+  return { session, cursor };
+}
 
 /** The end of the stream before has to reach the server, which refuses a second one until then. */
 export async function listenAgain(

@@ -1,8 +1,7 @@
 import { readContinuity } from '@sameriver/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryEventStore } from '../../examples/memory-event-store.ts';
-import { listenAgain, OTHER_SERVERS } from '../../test/other-servers.ts';
-import { initialize, lastId, listen } from '../../test/raw-client.ts';
+import { listenAgain, OTHER_SERVERS, readOne } from '../../test/other-servers.ts';
 import { stampAnswers, withContinuity } from './index.ts';
 
 const closing: (() => unknown)[] = [];
@@ -16,11 +15,7 @@ describe.each(OTHER_SERVERS)('stampAnswers before %s', (_, start) => {
     closing.push(stampAnswers(eventStore, { path: '/mcp' }));
     const server = await start(eventStore);
     closing.push(() => server.stop());
-    const session = await initialize(server.url);
-    const first = await listen(server.url, session);
-    await server.tell();
-    const cursor = lastId(await first.until('data: {'));
-    await first.close();
+    const { session, cursor } = await readOne(server);
     const resumed = await listenAgain(server.url, session, cursor);
     await resumed.close();
     const field = resumed.headers.get('stream-continuity') ?? undefined;
